@@ -4,9 +4,7 @@
 
 #include "vtkCallbackCommand.h"
 #include "vtkDataArray.h"
-#include "vtkPMBContourFilter.h"
 #include "vtkPMBContourOutput.h"
-#include "vtkSmartPointer.h"
 #include "vtkTimeStamp.h"
 
 #include <algorithm>
@@ -24,7 +22,7 @@ struct Watched
 {
   vtkSmartPointer<vtkCallbackCommand> Observer; // sees its deletion
   std::vector<std::weak_ptr<Contexts>> Users;
-  vtkTimeStamp Read; // for the first time since the last change
+  vtkTimeStamp Read; // the first reading since the last change
 };
 
 // Guarded by GlobalMutex(). Never destroyed: arrays may outlive all static objects.
@@ -53,16 +51,16 @@ void OnArrayDeleted(vtkObject* caller, unsigned long, void*, void*)
   }
 }
 
-// Tells the user when the array is deleted. An array gets one observer from this, which is never removed: VTK's lists of
-// observers are not thread-safe, and any thread may delete an array.
+// Tells the user when the array is deleted. Adds one observer to the array and never removes it: VTK's lists of observers
+// are not thread-safe, and any thread may delete an array.
 //
-// Returns a version of the samples for a user that is about to read them and knows of no change after `changed`: the time,
-// on VTK's clock, of the first reading since that change. Filters that know of no later change share that copy.
+// Returns a version of the samples for a user that is about to read them and knows of no change after `changed`: the time of
+// the first reading since that change. Filters that know of no later change share that copy.
 vtkMTimeType Watch(vtkDataArray* array, const std::shared_ptr<Contexts>& user, vtkMTimeType changed)
 {
   const std::lock_guard<std::mutex> lock(GlobalMutex());
   Watched& watched = GetWatched()[array];
-  // Somebody may have removed all observers of the array, and then its deletion went unnoticed.
+  // If other code removed all observers of an array, its deletion went unnoticed.
   if (!watched.Observer || !array->HasObserver(vtkCommand::DeleteEvent, watched.Observer))
   {
     watched.Observer = vtkSmartPointer<vtkCallbackCommand>::New();
@@ -81,38 +79,35 @@ vtkMTimeType Watch(vtkDataArray* array, const std::shared_ptr<Contexts>& user, v
   return watched.Read;
 }
 
-// A context holds some 10 KiB for each thread besides what it holds for the volume.
+// A context holds about 10 KiB for each thread, besides the volume's summary.
 const size_t MostOfBlocks = 64;
 const int64_t LargeVolume = 1 << 16; // samples
 const double BytesPerGiB = 1073741824.0;
 
-// Says why the CPU computes, and what the user can do.
+// Tells the user why the CPU computes, and what to do.
 std::string Explain(pmb_status status, const DeviceSettings& settings, const std::string& reason)
 {
   std::ostringstream text;
+  const char* advice = "Set Device (in ParaView: Run On) to CPU to be without this warning.";
   if (status == PMB_UNAVAILABLE)
   {
-    text << "Device is GPU";
-    settings.DeviceIndex < 0
-      ? text << ", but no GPU can be used: "
-      : text << " and DeviceIndex " << settings.DeviceIndex << " (counted from 0), but that GPU cannot be used: ";
-    text
-      << reason
-      << ". The CPU computes instead, with the same result. Set Device (in ParaView: Run On) to AUTOMATIC or CPU to "
-         "be without this warning.";
-    return text.str();
+    settings.DeviceIndex < 0 ? text << "Device is GPU, but no GPU can be used"
+                             : text << "Device is GPU and DeviceIndex " << settings.DeviceIndex
+                                    << " (counted from 0), but that GPU cannot be used";
+    advice = "Set Device (in ParaView: Run On) to AUTOMATIC or CPU to be without this warning.";
   }
-  const bool isLimited = status == PMB_OUT_OF_MEMORY && settings.MemoryLimit > 0;
-  text << (status == PMB_OUT_OF_MEMORY ? "The GPU has too little memory"
-      : status == PMB_TOO_LARGE        ? "The volume is too large for the GPU"
-                                       : "The GPU cannot be used");
-  if (isLimited)
+  else
   {
-    text << " (DeviceMemoryLimit is " << settings.MemoryLimit << " GiB)";
+    text << (status == PMB_OUT_OF_MEMORY ? "The GPU has too little memory"
+        : status == PMB_TOO_LARGE        ? "The volume is too large for the GPU"
+                                         : "The GPU cannot be used");
+    if (status == PMB_OUT_OF_MEMORY && settings.MemoryLimit > 0)
+    {
+      text << " (DeviceMemoryLimit is " << settings.MemoryLimit << " GiB)";
+      advice = "Raise DeviceMemoryLimit, or set Device (in ParaView: Run On) to CPU.";
+    }
   }
-  text << ": " << reason << ". The CPU computes instead, with the same result. "
-       << (isLimited ? "Raise DeviceMemoryLimit, or set Device (in ParaView: Run On) to CPU."
-                     : "Set Device (in ParaView: Run On) to CPU to be without this warning.");
+  text << ": " << reason << ". The CPU computes instead, with the same result. " << advice;
   return text.str();
 }
 }
@@ -151,9 +146,9 @@ std::string Context::Prepare(const DeviceSettings& wanted, const Binding& volume
 std::string Context::Refuse(pmb_status status, const std::string& error, const Binding& volume)
 {
   const DeviceSettings& wanted = this->Owner.Wanted;
-  const std::string beginning = "no GPU can be used: "; // the warning says that already
+  const std::string beginning = "no GPU can be used: "; // Explain() says it
   const std::string reason = error.find(beginning) == 0 ? error.substr(beginning.size()) : error;
-  std::ostringstream key; // the same for one cause, though numbers in the texts may differ
+  std::ostringstream key; // one for each cause: numbers in the texts may differ
   key << status << ' ' << wanted.DeviceIndex << ' ';
   if (status == PMB_UNAVAILABLE)
   {
@@ -182,7 +177,7 @@ pmb_status Context::Create(pmb_device device, const DeviceSettings& wanted)
   }
   if (this->OnGPU)
   {
-    this->Discard(); // so that there are not two volumes on the GPU
+    this->Discard(); // never have two volumes on the GPU
   }
   pmb_options options = {};
   options.struct_size = sizeof(options);
@@ -224,7 +219,8 @@ pmb_status Context::Bind(const Binding& volume, vtkDataArray* array)
   {
     const vtkMTimeType version = Watch(array, this->Owner.shared_from_this(), volume.GetTime());
     described.version = volume.IsInPlace() ? version : 0;
-    const std::lock_guard<std::mutex> lock(this->Owner.Mutex); // an earlier array at this address is not this one
+    // A deleted array may have had the address of this one.
+    const std::lock_guard<std::mutex> lock(this->Owner.Mutex);
     auto& gone = this->Owner.Gone;
     gone.erase(std::remove(gone.begin(), gone.end(), array), gone.end());
   }
@@ -259,18 +255,11 @@ std::string Context::Describe() const
   std::ostringstream text;
   if (this->OnGPU)
   {
-    text << "GPU " << info.device_number - 1;
-    if (info.device_name)
-    {
-      text << " (" << info.device_name << ")";
-    }
+    text << "GPU " << info.device_number - 1 << (info.device_name ? " (" + std::string(info.device_name) + ")" : "");
     return text.str();
   }
-  text << "CPU (" << info.path << ", " << info.threads << (info.threads == 1 ? " thread)" : " threads)");
-  if (!this->WhyCPU.empty())
-  {
-    text << " because " << this->WhyCPU;
-  }
+  text << "CPU (" << info.path << ", " << info.threads << (info.threads == 1 ? " thread)" : " threads)")
+       << (this->WhyCPU.empty() ? "" : " because ") << this->WhyCPU;
   return text.str();
 }
 
@@ -340,8 +329,8 @@ Context& Contexts::Choose(const Binding& volume, bool composite)
   {
     return *this->List.front();
   }
-  // A context that does not match is out of date, since a change of one block changes the time of all. Blocks take such
-  // contexts over in turn, so that old and new summaries are not in memory together.
+  // A context that does not match is out of date, because a change of one block changes the time of all. Blocks reuse such
+  // contexts in turn: old and new summaries are not in memory together.
   const auto find = [this](const auto& condition)
   { return std::find_if(this->List.begin() + 1, this->List.end(), condition); };
   auto found = find([&](const auto& c) { return volume.Matches(c->Bound); });

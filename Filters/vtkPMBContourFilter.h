@@ -43,14 +43,12 @@
  * writing into the array in place.
  *
  * @warning
- * Several isovalues give one mesh each, one after another in the output, and share no points.
+ * Several isovalues give one mesh each, one after another in the output, and share no points. Arrays that are not stored as
+ * tuples in one piece of memory (structure of arrays, implicit arrays, bits) are copied.
  *
  * @warning
  * Filters in different threads may share an array. A filter that runs on the GPU observes the array's deletion, so other
  * code may not add or remove observers of that array at the same time.
- *
- * @warning
- * Arrays that are not stored as tuples in one piece of memory (structure of arrays, implicit arrays, bits) are copied.
  *
  * @sa
  * vtkContourFilter vtkFlyingEdges3D vtkMarchingCubes vtkSynchronizedTemplates3D vtkSynchronizedTemplates2D
@@ -83,14 +81,10 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
-   * Get the key that the connectivity array of a surface's polygons has. 1: all cells are triangles, and they use all points.
-   * 0: all cells are triangles.
+   * Keys of the connectivity array of a surface's polygons. TRIANGLES_OF_ALL_POINTS: all cells are triangles; 1: they use all
+   * points. ORIGIN_ON_GPU: a GPU made the surface.
    */
   static vtkInformationIntegerKey* TRIANGLES_OF_ALL_POINTS();
-
-  /**
-   * Get the key that the connectivity array has where a GPU made the surface.
-   */
   static vtkInformationObjectBaseKey* ORIGIN_ON_GPU();
 
 #ifndef __VTK_WRAP__
@@ -105,24 +99,23 @@ public:
   };
 
   /**
-   * Fill buffers of the current OpenGL context with a surface that such a filter or vtkPMBParticleSurface made on the GPU. Nothing goes through the
-   * host. Writes points as (x - shift) * scale if these are given, three numbers each. Without buffers it tells whether a GPU
-   * has the surface. Returns false if a GPU does not have this surface any more, or if it does not draw; the buffers' contents
-   * are undefined then. Call it between executions.
+   * Fill buffers of the current OpenGL context with a surface that this filter or vtkPMBParticleSurface made on the GPU, without
+   * a copy through the host. Writes points as (x - shift) * scale if these are given, three numbers each. Returns false if no
+   * GPU has this surface any more, or if the GPU does not draw; the buffers' contents are undefined then. Without buffers it
+   * only tells whether a GPU has the surface. Call it between executions.
    */
   static bool EmitToOpenGL(
     vtkPolyData* surface, OpenGLBuffers* buffers, const double* shift = nullptr, const double* scale = nullptr);
 #endif
 
   /**
-   * Get the key that the input's information has while this filter executes in place of another one, the value. That
-   * filter's pipeline and MTime then tell whether the image has changed; this one suggests nothing and accepts isovalues out
-   * of range.
+   * Key of the input's information while this filter executes in place of another one, which is the value. The other filter's
+   * pipeline and MTime then tell whether the image has changed; this one suggests nothing and accepts isovalues out of range.
    */
   static vtkInformationObjectBaseKey* STANDS_IN_FOR();
 
   /**
-   * The isovalues are kept in a vtkContourValues, the chosen arrays in two vtkDataArraySelections; their changes count.
+   * Includes the time of the isovalues and of the chosen arrays.
    */
   vtkMTimeType GetMTime() override;
 
@@ -182,9 +175,6 @@ public:
   vtkBooleanMacro(ComputeScalars, vtkTypeBool);
   ///@}
 
-  /**
-   * How a gradient is estimated from the samples.
-   */
   enum NormalEstimatorType
   {
     CENTRAL_DIFFERENCES = 0, ///< from the neighbours on both sides: for smooth data
@@ -207,19 +197,12 @@ public:
    * Whether the other arrays of the input come along: numeric point arrays are interpolated along the edges (integers
    * rounded to the nearest), cell arrays are copied to the triangles of their cell. Left out are point arrays that are
    * not numbers, global and pedigree ids, and the points' vtkGhostType. The cells' vtkGhostType always comes along.
-   * On by default.
+   * On by default. With ChooseArrays (off by default) only arrays come along whose names are switched on in the two selections
+   * (EnableArray() adds a name). They do not choose the contoured array and the arrays that the filter itself makes.
    */
   vtkSetMacro(InterpolateAttributes, vtkTypeBool);
   vtkGetMacro(InterpolateAttributes, vtkTypeBool);
   vtkBooleanMacro(InterpolateAttributes, vtkTypeBool);
-  ///@}
-
-  ///@{
-  /**
-   * Whether only those of the other arrays come along whose names are switched on in the two selections (EnableArray() adds
-   * a name). The contoured array and what the filter itself makes are not chosen by these. Off by default: all come along,
-   * also those that the input will have later. Without InterpolateAttributes none do.
-   */
   vtkSetMacro(ChooseArrays, vtkTypeBool);
   vtkGetMacro(ChooseArrays, vtkTypeBool);
   vtkBooleanMacro(ChooseArrays, vtkTypeBool);
@@ -248,16 +231,15 @@ public:
 
   ///@{
   /**
-   * Whether the surface of each isovalue is measured. The output's field data then has these arrays, with a tuple for each
-   * finite isovalue, in their order: "Isovalue"; "Area"; "Volume", enclosed if the surface is closed, negative around a
-   * hollow (in any case the sum of signed volumes between each triangle and the origin); "Closed", 1 if every edge is used
-   * equally often in both directions; "EulerNumber", points - edges + triangles; "Components", which hang together by
-   * points; "BoundaryEdges", of one triangle; and "NonManifoldEdges", of more than two. Off by default.
+   * Whether the CPU measures the surface of each isovalue; off by default. The output's field data then has these arrays, with a
+   * tuple for each finite isovalue in their order: "Isovalue"; "Area"; "Volume", enclosed if the surface is closed, negative
+   * around a hollow (in any case the sum of signed volumes between each triangle and the origin); "Closed", 1 if every edge is
+   * used equally often in both directions; "EulerNumber", points - edges + triangles; "Components", connected by points;
+   * "BoundaryEdges", of one triangle; and "NonManifoldEdges", of more than two.
    *
    * Each block of composite input has its own. Ghost triangles (vtkGhostType: duplicate, refined, hidden), and points that
    * only they use, are left out: Area and Volume of the pieces of a volume add up to those of the whole; the other numbers
-   * do not, because a piece is cut open where the next begins. Isolines are not measured. The CPU measures, also what a GPU
-   * has made.
+   * do not, because a piece is cut open where the next begins. Isolines are not measured.
    */
   vtkSetMacro(ComputeMeasures, vtkTypeBool);
   vtkGetMacro(ComputeMeasures, vtkTypeBool);
@@ -284,22 +266,18 @@ public:
 
   ///@{
   /**
-   * Whether to contour at the first of GetSuggestedIsovalues(), which GetLastRunSummary() then names. Where nothing is
-   * suggested the values that are set are used (0 without any). Off by default.
-   */
-  vtkSetMacro(UseSuggestedIsovalue, vtkTypeBool);
-  vtkGetMacro(UseSuggestedIsovalue, vtkTypeBool);
-  vtkBooleanMacro(UseSuggestedIsovalue, vtkTypeBool);
-  ///@}
-
-  ///@{
-  /**
    * Isovalues to start with for the volume of the last execution, the best first, and the same as a text. An execution that
    * reads a volume finds them in its summary: where the surface is a boundary between materials, above the noise, or
    * largest; then, up to three in all, the densest material and the largest surface above the first. Empty (the text:
    * "none") before the first execution, for several blocks, for a piece, for 2D images, and where all samples are equal.
    * The array belongs to the filter.
+   *
+   * UseSuggestedIsovalue contours at the first of them, which GetLastRunSummary() then names. Where nothing is suggested the
+   * values that are set are used (0 without any). Off by default.
    */
+  vtkSetMacro(UseSuggestedIsovalue, vtkTypeBool);
+  vtkGetMacro(UseSuggestedIsovalue, vtkTypeBool);
+  vtkBooleanMacro(UseSuggestedIsovalue, vtkTypeBool);
   vtkDoubleArray* GetSuggestedIsovalues()
   {
     return this->SuggestedIsovalues;
@@ -310,21 +288,18 @@ public:
   }
   ///@}
 
+  ///@{
   /**
-   * A small histogram for ParaView's panel: the least and the greatest sample, then for each of 64 bins between them the
-   * column "Bricks In Range" of GetIsovalueHistogram(). It is empty where nothing is suggested. The array belongs to the
-   * filter.
+   * Fill a table as vtkPMBIsovalueHistogram does, with 1 to 4096 bins, from the summary of the last execution's volume: no
+   * sample is read again. GetIsovalueCurve() gives a small one for ParaView's panel: the least and the greatest sample, then
+   * the column "Bricks In Range" of 64 bins. Both are empty where nothing is suggested. The array belongs to the filter.
    */
+  void GetIsovalueHistogram(int numberOfBins, vtkTable* table);
   vtkDoubleArray* GetIsovalueCurve()
   {
     return this->IsovalueCurve;
   }
-
-  /**
-   * Fills a table with what vtkPMBIsovalueHistogram makes (see there), for the volume of the last execution and from the
-   * summary that is kept: no sample is read again. From 1 to 4096 bins. The table is empty where nothing is suggested.
-   */
-  void GetIsovalueHistogram(int numberOfBins, vtkTable* table);
+  ///@}
 
   enum DeviceType
   {
@@ -339,16 +314,12 @@ public:
    * be used, the CPU computes; there is one warning, and GetLastRunSummary() says why. The same is true of a volume or mesh
    * for which the GPU has too little memory, also with AUTOMATIC; the GPU is not tried again then until the volume, Device,
    * DeviceIndex or DeviceMemoryLimit has changed.
+   *
+   * DeviceIndex counts GPUs from 0. -1, the default: the one that the environment variable PMB_GPU names (a number, or "off"
+   * for none), else the local rank of this process under MPI modulo the number of GPUs, else the first.
    */
   vtkSetClampMacro(Device, int, AUTOMATIC, GPU);
   vtkGetMacro(Device, int);
-  ///@}
-
-  ///@{
-  /**
-   * Which GPU to run on, counted from 0. -1, the default: the one that the environment variable PMB_GPU names (a number, or
-   * "off" for none), else the local rank of this process under MPI modulo the number of GPUs, else the first.
-   */
   vtkSetClampMacro(DeviceIndex, int, -1, 1023);
   vtkGetMacro(DeviceIndex, int);
   ///@}
@@ -369,9 +340,9 @@ public:
   ///@}
 
   /**
-   * Frees what this filter holds on the GPU, and the memory that all filters of this class keep for later outputs. The
-   * output stays, and the next execution brings the volume back to the GPU. May be called from any thread; during an
-   * execution it takes effect at its end. (Deleting the array or the filter frees what is held for it.)
+   * Frees the GPU memory of this filter, and the memory that all filters of this class keep for later outputs. The output
+   * stays, and the next execution uploads the volume again. Any thread may call this; during an execution it takes effect at
+   * its end. (Deleting the array or the filter frees its memory too.)
    */
   void ReleaseDeviceMemory();
 
@@ -396,8 +367,8 @@ public:
   ///@}
 
   /**
-   * What the last execution did, in a sentence for a person: device, triangles, points, seconds; or why there is no
-   * surface. For composite input it sums the blocks up.
+   * Describes the last execution for the user: device, triangles, points, seconds; or why it made no surface. Sums up the
+   * blocks of composite input.
    */
   const char* GetLastRunSummary() const
   {
@@ -406,11 +377,10 @@ public:
 
   ///@{
   /**
-   * How often this filter has read a volume as a whole to summarize it (because the samples, the array or its component, the
-   * geometry of the image, the device or the number of threads had changed), and has brought one to the GPU; the bytes that
-   * it holds there now, or before the execution under way; and the most bytes of host memory that it has held at a time
-   * beyond its input and its output. Filters that contour the same array at the same time share one copy on the GPU: one of
-   * them brings it, and the bytes are those of each.
+   * How often this filter has read a whole volume to summarize it (because the samples, the array or its component, the
+   * geometry of the image, the device or the number of threads had changed), and has uploaded one to the GPU; the bytes that
+   * it holds there now, or before the current execution; and the peak of its host memory beyond input and output. Filters that
+   * contour the same array at the same time share one copy on the GPU: one of them uploads it, and each counts its bytes.
    */
   vtkIdType GetNumberOfBinds() const
   {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to this module: VTK's arrays and images as the core sees them.
+// Private to this module: describes VTK's arrays and images to the core.
 #ifndef vtkPMBContourInput_h
 #define vtkPMBContourInput_h
 
@@ -25,35 +25,31 @@ class vtkUnsignedCharArray;
 
 namespace vtkPMBContour
 {
-// The values of an array, tuple after tuple. Samples is null for an array that does not keep them so.
+// The values of an array, if they lie tuple after tuple in one piece of memory.
 struct Memory
 {
-  void* Samples = nullptr;
+  void* Samples = nullptr; // null: they do not
   pmb_type Type = PMB_FLOAT32;
 };
-
-// Where the values are, if they lie tuple after tuple in one piece of memory.
 Memory FindMemory(vtkDataArray* array);
 
-// A copy in one piece: of one component, or of all if component is -1. Bits become unsigned char. Throws std::bad_alloc.
+// Copies one component, or all of them (-1), into one piece of memory. Bits become unsigned char. Throws std::bad_alloc.
 vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, const Report& report);
 
-// The bytes of all values.
 int64_t CountBytes(vtkDataArray* array);
 
-// Samples along x, y, z, by the data object's own extent, and how many of the three are above 1. Thick is 0 for an
-// image without any point.
+// Samples along x, y, z by the data object's own extent. Thick: how many of the three are above 1; 0 for an image without
+// points.
 struct Dimensions
 {
   explicit Dimensions(vtkImageData* image);
-  int64_t CountPoints() const; // at most the greatest number
+  int64_t CountPoints() const; // saturates
   int Extent[6];
   int Size[3];
   int Thick = 0;
 };
 
-// Accepts other grids beside image data: RefuseInput() then says which filter contours them. Composite input still comes
-// block by block.
+// Accepts other grids besides image data, for which RefuseInput() names a filter. Composite input still comes block by block.
 void AcceptInput(vtkInformation* port);
 std::string RefuseInput(vtkDataObject* input);
 
@@ -69,38 +65,36 @@ void MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12]);
 const int HidesPoint = vtkDataSetAttributes::HIDDENPOINT;
 const int HidesCell = vtkDataSetAttributes::HIDDENCELL | vtkDataSetAttributes::REFINEDCELL;
 
-// The image's arrays vtkGhostType: unsigned chars of one component, one for each point or cell. Null: the image has none
-// that fits.
+// The image's arrays vtkGhostType: unsigned chars of one component, one for each point or cell. Null: no such array fits.
 struct Ghosts
 {
   explicit Ghosts(vtkImageData* image);
   vtkUnsignedCharArray* Points;
   vtkUnsignedCharArray* Cells;
-  std::map<std::string, std::string> Warnings; // of those that do not fit, by what is wrong
+  std::map<std::string, std::string> Warnings; // about arrays that do not fit, by fault
 };
 
-// When the samples may last have changed, by all marks that a user or a filter makes on the image or an algorithm upstream.
-// ParaView's vtkPVPostFilter makes a new copy of the image for each execution, also for another isovalue: behind it the time
-// is that of its input.
+// Returns when the samples may last have changed: the latest MTime of the image and of what is upstream. ParaView's
+// vtkPVPostFilter copies the image at each execution, also for another isovalue: behind it the time is that of its input.
 vtkMTimeType LastChange(vtkAlgorithm* filter, vtkImageData* image);
 
-// A volume for the core, and what it is made from. This neither keeps the array alive nor looks at it again once the volume
-// is bound: addresses and times of change tell whether two bindings describe the same. (No two states of any two VTK
-// objects have the same time. A vtkWeakPointer would write into the array, which filters in other threads may share.)
+// A volume for the core and its source. This neither keeps the array alive nor reads it once the volume is bound: addresses and
+// MTimes, which are unique, tell whether two bindings describe the same. (A vtkWeakPointer would write into the array, which
+// filters in other threads may share.)
 class Binding
 {
 public:
-  // Describes one component of the array, without reading it. imageTime: when the image as a whole was modified. Throws
-  // Failed where the core cannot take the volume.
+  // Describes one component of the array without reading it. imageTime: see LastChange(). Throws Failed where the core cannot
+  // take the volume.
   void Describe(vtkImageData* image, vtkMTimeType imageTime, vtkDataArray* array, int component);
 
   // Whether the other describes the same samples at the same place, unchanged since.
   bool Matches(const Binding& other) const;
 
-  // Where the described array is not in one piece of memory, copies the component, once. Throws std::bad_alloc.
+  // Copies the component once if the array is not in one piece of memory. Throws std::bad_alloc.
   void CopyIfNeeded(vtkDataArray* array, const Report& report);
 
-  // What is left still tells the volume from others, but cannot be bound.
+  // Drops the copy. The binding still tells the volume from others, but cannot be bound.
   void DropCopy() { this->Copy = nullptr; }
 
   const pmb_volume& GetVolume() const { return this->Volume; }

@@ -29,8 +29,8 @@ using vtkPMBContour::Failed;
 
 namespace
 {
-// Ends an attempt at a block; the next one follows. Status: why the GPU gave up; PMB_OK: a fault in another thread destroyed
-// what the context had there.
+// Ends an attempt at a block; another one follows. Status: why the GPU gave up. PMB_OK: a fault in another thread destroyed the
+// context's data there.
 struct TryAgain
 {
   pmb_status Status;
@@ -54,7 +54,7 @@ struct vtkPMBContourFilter::vtkInternals::Job
   Clock::time_point Start = Clock::now();
   bool WasLost = false; // an attempt ended because the context was lost
 
-  // Begins a step that calls the core. A context that was lost before is made anew, once: repeated faults have to be seen.
+  // Begins a step that calls the core. A lost context is made anew only once, so that repeated faults are reported.
   void BeginCall(Steps::Step step)
   {
     this->Progress.Begin(step);
@@ -116,7 +116,7 @@ void vtkPMBContourFilter::vtkInternals::OnEnd()
   {
     summary = "Failed: " + sum.Error;
   }
-  // A piece may have none of the blocks that have the array.
+  // One of several pieces may lack all blocks with the array.
   if (sum.Lacking > 0 && !sum.Found && !sum.Several && !sum.Aborted)
   {
     summary = "Failed: " + sum.WhyLacking;
@@ -135,7 +135,7 @@ void vtkPMBContourFilter::vtkInternals::Warn(const std::string& warning)
 
 void vtkPMBContourFilter::vtkInternals::Execute(vtkInformationVector** inputVector, vtkPolyData* output)
 {
-  if (this->Depth == 0) // somebody has removed our observers
+  if (this->Depth == 0) // other code removed our observers
   {
     this->OnStart();
     this->Execute(inputVector, output);
@@ -207,7 +207,7 @@ void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inp
   auto* owner = vtkAlgorithm::SafeDownCast(inInfo->Get(STANDS_IN_FOR()));
   job.StandsIn = owner != nullptr;
   job.Changed = vtkPMBContour::LastChange(owner ? owner : this->Filter, job.Image);
-  if (owner) // VTK's own filters read every sample again after Modified(), however it was written
+  if (owner) // VTK's own filters read all samples again after Modified()
   {
     job.Changed = std::max(job.Changed, owner->vtkObject::GetMTime());
   }
@@ -257,8 +257,8 @@ void vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformationVector
   }
 }
 
-// Leaves out isovalues that are not finite. If there is no other, as in ParaView by default where samples are infinite, the
-// suggested one takes their place.
+// Leaves out isovalues that are not finite. The suggested one takes their place if no other remains, as in ParaView by default
+// where samples are infinite.
 void vtkPMBContourFilter::vtkInternals::ReadIsovalues(Job& job)
 {
   std::ostringstream notFinite;
@@ -323,7 +323,7 @@ void vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 
 void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
 {
-  // The hook must not outlive the job; the core's context may be gone before.
+  // Remove the hook before the job ends. The core's context may end earlier.
   const auto unhook = [](vtkPMBContour::Context* context) { pmb_set_progress(context->Get(), nullptr, nullptr); };
   const std::unique_ptr<vtkPMBContour::Context, decltype(unhook)> hook(job.Context, unhook);
   pmb_set_progress(job.Context->Get(), Steps::Hook, &job.Progress);
@@ -354,9 +354,7 @@ void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
 void vtkPMBContourFilter::vtkInternals::Bind(Job& job)
 {
   const bool isBound = job.Volume.Matches(job.Context->Bound);
-  job.Progress.Skip(Steps::COPY, isBound || job.Volume.IsInPlace());
-  job.Progress.Skip(Steps::BIND, isBound);
-  job.Progress.Skip(Steps::SUGGEST, isBound);
+  job.Progress.Skip(Steps::COPY, job.Volume.IsInPlace());
   job.Progress.Skip(Steps::CELLS, job.Image->GetCellData()->GetNumberOfArrays() == 0);
   job.Progress.Skip(Steps::MEASURE, !this->Filter->ComputeMeasures);
   this->Sum.Reading = "volume unchanged, ";
@@ -378,7 +376,7 @@ void vtkPMBContourFilter::vtkInternals::Bind(Job& job)
   ++this->Filter->NumberOfBinds;
 }
 
-// Suggests isovalues, once for each volume that was read, and takes the first if that is wanted.
+// Suggests isovalues once for each volume that was read, and contours at the first one on request.
 void vtkPMBContourFilter::vtkInternals::Explore(Job& job)
 {
   vtkDoubleArray* isovalues = this->Filter->SuggestedIsovalues;
@@ -386,7 +384,7 @@ void vtkPMBContourFilter::vtkInternals::Explore(Job& job)
   if (this->Explored && this->ExploredBind != this->Filter->NumberOfBinds)
   {
     job.BeginCall(Steps::SUGGEST);
-    const pmb_status status = vtkPMBContour::Explore(job.Context->Get(), isovalues, this->Filter->IsovalueCurve);
+    const pmb_status status = vtkPMBContour::Explore(*job.Context, isovalues, this->Filter->IsovalueCurve);
     std::ostringstream text;
     text.precision(4);
     for (vtkIdType i = 0; i < isovalues->GetNumberOfValues(); ++i)
@@ -395,7 +393,7 @@ void vtkPMBContourFilter::vtkInternals::Explore(Job& job)
     }
     this->Filter->SuggestionSummary = text.tellp() > 0 ? text.str() : "none";
     this->ExploredBind = status == PMB_OK ? this->Filter->NumberOfBinds : 0;
-    // A surface at other isovalues does without suggestions, but not on a GPU that has failed.
+    // A surface at other isovalues needs no suggestions, but it does need a GPU that works.
     this->Check(job, job.Suggests || status == PMB_ABORTED || status == PMB_INTERNAL ? status : PMB_OK);
   }
   if (!job.Suggests)
@@ -478,7 +476,7 @@ void vtkPMBContourFilter::vtkInternals::Check(
     throw Aborted();
   }
   std::string error = before + std::string(pmb_error(job.Context->Get())) + after;
-  error = error.substr(0, error.find(": destroy this context")); // this does what it tells programs to do
+  error = error.substr(0, error.find(": destroy this context")); // an advice to programs, which this follows
   const bool isGPU = job.Context->OnGPU && !onCPU;
   if (isGPU && status != PMB_INTERNAL && status != PMB_INVALID)
   {
@@ -494,8 +492,8 @@ void vtkPMBContourFilter::vtkInternals::Check(
   throw Failed{ error };
 }
 
-// Isovalues outside the range of all blocks together are worth a warning. A piece does not know the other pieces' ranges
-// and keeps silent, as VTK's filters do.
+// Collects the range of all blocks for a warning. A piece does not know the other pieces' ranges and gives no warning, as VTK's
+// filters do.
 void vtkPMBContourFilter::vtkInternals::NoteRange(const Job& job, double minimum, double maximum)
 {
   Totals& sum = this->Sum;
@@ -506,7 +504,6 @@ void vtkPMBContourFilter::vtkInternals::NoteRange(const Job& job, double minimum
   sum.Isovalues = job.Isovalues;
 }
 
-// Counts a finished block. A slice has lines.
 void vtkPMBContourFilter::vtkInternals::NoteContour(
   const Job& job, const std::string& device, const pmb_sizes& sizes, int64_t lines)
 {
@@ -530,8 +527,7 @@ void vtkPMBContourFilter::vtkInternals::FillHistogram(int bins, vtkTable* table)
     return;
   }
   const std::lock_guard<std::mutex> lock(this->Contexts->Mutex);
-  pmb_context* context = this->Explored->Get();
-  if (context && vtkPMBContour::FillHistogram(context, bins, table) == PMB_INTERNAL)
+  if (this->Explored->Get() && vtkPMBContour::FillHistogram(*this->Explored, bins, table) == PMB_INTERNAL)
   {
     this->Explored->Discard(); // the next execution makes another
   }

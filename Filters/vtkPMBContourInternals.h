@@ -23,34 +23,34 @@ VTK_ABI_NAMESPACE_BEGIN
 class vtkPMBContourFilter::vtkInternals
 {
 public:
-  // Composite input comes to RequestData() block by block, with a pair of StartEvent and EndEvent around each of them and
-  // one around all of them. This observes both.
+  // Observes StartEvent and EndEvent: composite input comes to RequestData() block by block, with a pair of them around each
+  // block and one around all blocks.
   explicit vtkInternals(vtkPMBContourFilter* filter);
 
-  // RequestData: one block. Reports errors to the user.
+  // Contours one block for RequestData(). Reports errors to the user.
   void Execute(vtkInformationVector** inputVector, vtkPolyData* output);
 
-  // For the volume of the last execution; during one the table stays empty.
+  // Fills the table for the volume of the last execution. It stays empty during an execution.
   void FillHistogram(int bins, vtkTable* table);
 
   const std::shared_ptr<vtkPMBContour::Contexts> Contexts = std::make_shared<vtkPMBContour::Contexts>();
 
-  // Of the large arrays of the output. Open from before VTK empties the output until the new one has its arrays.
+  // Memory of the output's large arrays. Open from before VTK empties the output until the new one has its arrays.
   vtkPMBContour::OutputMemory Memory;
 
 private:
   struct Job; // the work on one block
 
-  // Over the blocks of one execution.
+  // Results of all blocks of an execution.
   struct Totals
   {
     int Blocks = 0;
     int Contoured = 0;
-    int Lacking = 0;             // blocks without the array, where others may have it
-    std::string WhyLacking;      // of the first of them
-    bool Found = false;          // the array, in a block
+    int Lacking = 0;             // blocks without the array
+    std::string WhyLacking;      // the error of the first of them
+    bool Found = false;          // whether a block has the array
     int Others = 0;              // blocks that are no image data
-    std::set<std::string> Kinds; // of these
+    std::set<std::string> Kinds; // their classes
     int64_t Triangles = 0;
     int64_t Lines = 0;
     int64_t Points = 0;
@@ -59,25 +59,24 @@ private:
     std::string Reading;              // how the volume was read
     bool HasSlice = false;
     bool Aborted = false;
-    bool Several = false; // pieces, of which this is one
+    bool Several = false; // this is one of several pieces
     std::string Error;    // the last one
     std::set<std::string> Errors;
     std::string Note; // on the suggested isovalue
-    // Of the samples that were read.
+    // About the samples that were read.
     int Ranges = 0;
     std::vector<double> Isovalues;
     std::string NotFinite; // isovalues that were left out
-    bool Replaced = false; // all were, and the suggested one is drawn
+    bool Replaced = false; // all of them were left out, and the suggested one is drawn
     double Minimum = std::numeric_limits<double>::infinity();
     double Maximum = -std::numeric_limits<double>::infinity();
     std::string ArrayName;
   };
 
-  // Before the first and after the last block.
   void OnStart();
   void OnEnd();
 
-  // VTK executes an algorithm on composite input as a whole, and in that on each block.
+  // VTK executes an algorithm on composite input as a whole, and within that on each block.
   bool IsComposite() const { return this->Depth > 1; }
 
   void Run(Job& job, vtkInformationVector** inputVector);
@@ -89,7 +88,7 @@ private:
   void Bind(Job& job);
   void Explore(Job& job);
   void Emit(Job& job, pmb_sizes& sizes);
-  // onCPU: whatever made the mesh, and so no reason to give a GPU up.
+  // Throws for every status but PMB_OK. onCPU: the CPU failed, so this is no reason to give a GPU up.
   void Check(Job& job, pmb_status status, bool onCPU = false,
     const char* before = "The contour failed: ", const char* after = "");
   void NoteRange(const Job& job, double minimum, double maximum);
@@ -99,17 +98,16 @@ private:
   std::string Summarize() const;
 
   vtkPMBContourFilter* Filter;
-  std::atomic<int> Depth{ 0 }; // of executions that have started and not ended: of all blocks, and of one or several
+  std::atomic<int> Depth{ 0 }; // executions under way: of all blocks, and of one or several
 
-  // vtkThreadedCompositeDataPipeline runs several blocks at a time on one filter. They take turns: each uses all cores.
+  // Blocks take turns where vtkThreadedCompositeDataPipeline runs several at a time: each uses all cores.
   std::mutex OneBlock;
 
   Totals Sum;
-  pmb_sizes Counted = {}; // of the block in work, once they are known
-  vtkPMBContour::Context* Explored =
-    nullptr;                  // has the volume that suggestions are for; null: blocks, or pieces of one
-  vtkIdType ExploredBind = 0; // the filter's number of binds when they were made; 0: they are not
-  std::set<std::string> Told; // of blocks and arrays that there was a warning of
+  pmb_sizes Counted = {};                     // of the current block
+  vtkPMBContour::Context* Explored = nullptr; // has the volume of the suggestions; null: several blocks or pieces
+  vtkIdType ExploredBind = 0; // the filter's number of binds when suggestions were made; 0: there are none
+  std::set<std::string> Told; // warnings about blocks and arrays so far
 };
 VTK_ABI_NAMESPACE_END
 #endif

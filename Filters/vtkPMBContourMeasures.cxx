@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The core's findings on a volume and a surface, as VTK's arrays and tables.
+// Turns the core's results on a volume and a surface into VTK's arrays and tables.
+#include "vtkPMBContourContexts.h"
 #include "vtkPMBContourOutput.h"
 
 #include "vtkDoubleArray.h"
@@ -34,22 +35,19 @@ void AddArray(
 {
   vtkNew<ArrayT> array;
   array->SetName(name);
-  array->SetNumberOfValues(static_cast<vtkIdType>(measures.size()));
-  for (size_t i = 0; i < measures.size(); ++i)
+  for (const pmb_measures& one : measures)
   {
-    array->SetValue(static_cast<vtkIdType>(i), measures[i].*member);
+    array->InsertNextValue(one.*member);
   }
   fields->AddArray(array);
 }
 
 const int64_t MostSuggestions = 8; // the core makes fewer
 
-// A request over the range of the samples.
-pmb_histogram_request MakeRequest(pmb_context* context, int bins)
+// A request over the range of the samples; without bins if that is empty.
+pmb_histogram_request MakeRequest(const Context& context, int bins)
 {
-  pmb_info info = {};
-  info.struct_size = sizeof(info);
-  pmb_get_info(context, &info);
+  const pmb_info info = context.GetInfo();
   pmb_histogram_request request = {};
   request.struct_size = sizeof(request);
   request.low = info.minimum;
@@ -58,9 +56,20 @@ pmb_histogram_request MakeRequest(pmb_context* context, int bins)
   return request;
 }
 
+// Fills the request's arrays and finds isovalues to start with, the best first; without bins neither.
+pmb_status Find(const Context& context, const pmb_histogram_request& request, std::vector<double>& suggestions)
+{
+  int64_t count = 0;
+  suggestions.resize(MostSuggestions);
+  pmb_status status =
+    request.bins > 0 ? pmb_suggest(context.Get(), MostSuggestions, suggestions.data(), &count) : PMB_OK;
+  suggestions.resize(count);
+  return status == PMB_OK && request.bins > 0 ? pmb_histogram(context.Get(), &request) : status;
+}
+
 const int MostComponents = 9; // pmb_find_ranges takes no more
 
-// VTK keeps the bounds of points, and has no call to set them.
+// VTK caches the bounds of points without a function to set them.
 struct KeptBounds : vtkPoints
 {
   static void Set(vtkPoints* points, const double bounds[6])
@@ -70,8 +79,8 @@ struct KeptBounds : vtkPoints
   }
 };
 
-// Stores ranges where vtkDataArray::GetRange() and GetFiniteRange() store theirs. Where one is not finite the two differ, and
-// VTK finds them when it is asked.
+// Stores ranges where vtkDataArray::GetRange() and GetFiniteRange() cache theirs. The two differ if one is not finite: VTK then
+// finds them on demand.
 void Keep(vtkDataArray* array, const double* ranges)
 {
   const int components = array->GetNumberOfComponents();
@@ -92,6 +101,20 @@ void Keep(vtkDataArray* array, const double* ranges)
   }
   info->Set(vtkDataArray::L2_NORM_RANGE(), ranges + 2 * components, 2);
   info->Set(vtkDataArray::L2_NORM_FINITE_RANGE(), ranges + 2 * components, 2);
+}
+
+// Finds the ranges of `values` and stores them in the array.
+pmb_status FindAndKeep(pmb_context* context, vtkDataArray* values, vtkDataArray* array)
+{
+  double ranges[2 * (MostComponents + 1)];
+  const Memory memory = FindMemory(values);
+  const pmb_status status = pmb_find_ranges(
+    context, memory.Samples, memory.Type, values->GetNumberOfComponents(), values->GetNumberOfTuples(), ranges);
+  if (status == PMB_OK)
+  {
+    Keep(array, ranges);
+  }
+  return status;
 }
 }
 
@@ -138,24 +161,20 @@ pmb_status MeasureSurface(pmb_context* context, const pmb_mesh& mesh, const std:
   return PMB_OK;
 }
 
-pmb_status Explore(pmb_context* context, vtkDoubleArray* isovalues, vtkDoubleArray* curve)
+pmb_status Explore(const Context& context, vtkDoubleArray* isovalues, vtkDoubleArray* curve)
 {
   const int bins = 64;
-  int64_t touched[bins], count = 0;
-  double suggestions[MostSuggestions];
+  int64_t touched[bins];
+  std::vector<double> suggestions;
   pmb_histogram_request request = MakeRequest(context, bins);
   request.touched = touched;
-  pmb_status status = pmb_suggest(context, MostSuggestions, suggestions, &count);
-  if (status == PMB_OK && request.bins > 0)
-  {
-    status = pmb_histogram(context, &request);
-  }
+  const pmb_status status = Find(context, request, suggestions);
   const bool isKnown = status == PMB_OK && request.bins > 0;
-  isovalues->SetNumberOfValues(isKnown ? count : 0);
+  isovalues->SetNumberOfValues(isKnown ? static_cast<vtkIdType>(suggestions.size()) : 0);
   curve->SetNumberOfValues(isKnown ? bins + 2 : 0);
   if (isKnown)
   {
-    std::copy_n(suggestions, count, isovalues->GetPointer(0));
+    std::copy(suggestions.begin(), suggestions.end(), isovalues->GetPointer(0));
     curve->SetValue(0, request.low);
     curve->SetValue(1, request.high);
     std::copy_n(touched, bins, curve->GetPointer(2));
@@ -164,8 +183,9 @@ pmb_status Explore(pmb_context* context, vtkDoubleArray* isovalues, vtkDoubleArr
   return status;
 }
 
-pmb_status FillHistogram(pmb_context* context, int bins, vtkTable* table)
+pmb_status FillHistogram(const Context& context, int bins, vtkTable* table)
 {
+  std::vector<double> suggestions;
   pmb_histogram_request request = MakeRequest(context, bins);
   const vtkIdType rows = request.bins;
   vtkNew<vtkDoubleArray> isovalues;
@@ -179,13 +199,7 @@ pmb_status FillHistogram(pmb_context* context, int bins, vtkTable* table)
   }
   request.crossed = reinterpret_cast<int64_t*>(crossed->GetPointer(0));
   request.touched = reinterpret_cast<int64_t*>(touched->GetPointer(0));
-  double suggestions[MostSuggestions];
-  int64_t count = 0;
-  pmb_status status = rows > 0 ? pmb_histogram(context, &request) : PMB_OK;
-  if (status == PMB_OK && rows > 0)
-  {
-    status = pmb_suggest(context, MostSuggestions, suggestions, &count);
-  }
+  const pmb_status status = Find(context, request, suggestions);
   if (status != PMB_OK)
   {
     return status;
@@ -196,30 +210,14 @@ pmb_status FillHistogram(pmb_context* context, int bins, vtkTable* table)
     const double isovalue = pmb_histogram_isovalue(&request, row);
     const auto isHere = [=](double s) { return s >= isovalue - width / 2 && s < isovalue + width / 2; };
     isovalues->SetValue(row, isovalue);
-    suggested->SetValue(row, std::any_of(suggestions, suggestions + count, isHere) ? crossed->GetValue(row) : 0);
+    suggested->SetValue(
+      row, std::any_of(suggestions.begin(), suggestions.end(), isHere) ? crossed->GetValue(row) : 0);
   }
   for (const auto& column : columns)
   {
     table->AddColumn(column.first);
   }
   return PMB_OK;
-}
-
-namespace
-{
-// Finds the ranges of `values` and stores them in the array.
-pmb_status FindAndKeep(pmb_context* context, vtkDataArray* values, vtkDataArray* array)
-{
-  double ranges[2 * (MostComponents + 1)];
-  const Memory memory = FindMemory(values);
-  const pmb_status status = pmb_find_ranges(
-    context, memory.Samples, memory.Type, values->GetNumberOfComponents(), values->GetNumberOfTuples(), ranges);
-  if (status == PMB_OK)
-  {
-    Keep(array, ranges);
-  }
-  return status;
-}
 }
 
 pmb_status KeepRanges(pmb_context* context, const double points[8], const double normals[8],

@@ -39,8 +39,7 @@ std::unordered_map<void*, Piece>& GetPieces()
   return *pieces;
 }
 
-// Memory for free(). Large pieces ask for huge pages: getting a mesh's memory in pages of 4 KiB takes a good part of the
-// time of writing it.
+// Allocates memory for free(). Asks for huge pages: mapping a large mesh in pages of 4 KiB takes long.
 void* AllocateBytes(size_t bytes)
 {
 #if defined(__linux__)
@@ -210,6 +209,5 @@ vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, OutputM
   Allocate(array, n, memory, pinned);
   return array;
 }
-
 }
 VTK_ABI_NAMESPACE_END

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// From the GPU that made a mesh to OpenGL's buffers.
+// Fills OpenGL's buffers on the GPU that made a mesh.
 #include "vtkCellArray.h"
 #include "vtkDataArray.h"
 #include "vtkInformation.h"
@@ -25,7 +25,7 @@
 VTK_ABI_NAMESPACE_BEGIN
 namespace
 {
-// An array as it was when the filter had made it.
+// An array and its MTime when the filter had made it.
 struct Made
 {
   const vtkDataArray* Array;
@@ -45,7 +45,7 @@ std::array<Made, 3> ArraysOf(vtkPolyData* mesh)
     Made(mesh->GetPolys()->GetConnectivityArray()) };
 }
 
-// Who made a mesh, and which of his meshes it is.
+// The contexts that made a mesh, and which of their meshes it is.
 class Origin : public vtkObject
 {
 public:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to this module: how work on a block goes on and ends; its progress, reported to the filter's observers.
+// Private to this module: progress of the work on a block, reported to the filter's observers, and how the work ends.
 #ifndef vtkPMBContourProgress_h
 #define vtkPMBContourProgress_h
 
@@ -26,20 +26,20 @@ struct Failed // the user is told
   std::string Error;
 };
 
-// Called every few milliseconds during long work, with how much of it is done, 0 to 1. Throws Aborted.
+// Long work calls this every few milliseconds with the fraction that is done, 0 to 1. Throws Aborted.
 using Report = std::function<void(double fraction)>;
 
-// The same for work that is part of the whole, from one fraction to another.
+// Reports a part of the whole, from one fraction to another.
 inline Report PartOf(const Report& report, double from, double to)
 {
   return [&report, from, to](double fraction) { report(from + fraction * (to - from)); };
 }
 
-// One execution on one block. For the thread that executes the filter.
+// The progress of one execution on one block. Call it on the thread that executes the filter.
 class Progress
 {
 public:
-  // The steps of an execution, in this order; any may be left out.
+  // The steps of an execution, in this order. Any may be left out.
   enum Step
   {
     COPY,
@@ -60,10 +60,10 @@ public:
     std::fill(this->Weights.begin() + last + 1, this->Weights.end(), 0);
   }
 
-  // Whether a step takes no time, and so no share of the whole. None is skipped to begin with.
+  // A skipped step has no share of the whole. By default none is skipped.
   void Skip(Step step, bool isSkipped) { this->Weights[step] = isSkipped ? 0 : AllWeights[step]; }
 
-  // The following reports are of this step, which gets its share, by weight, of the rest. Throws Aborted.
+  // Begins a step, whose share of the rest is its weight. Throws Aborted.
   void Begin(Step step)
   {
     const int left = std::accumulate(this->Weights.begin() + step, this->Weights.end(), 0);
@@ -73,8 +73,8 @@ public:
     this->GetReport()(0.0);
   }
 
-  // Reports of the step. Observers hear of every percent, and several times in 100 ms: ParaView looks at its abort button
-  // only then. Nothing is told after an abort.
+  // Reports within the step. Observers are called for every percent, and every 20 ms: ParaView looks at its abort button only
+  // then. They are not called after an abort.
   Report GetReport()
   {
     return [this](double fraction)
@@ -86,7 +86,7 @@ public:
     };
   }
 
-  // The same as the core calls it: pmb_set_progress(context, Progress::Hook, progress). Returns 1 to stop, else 0.
+  // The hook for pmb_set_progress(context, Progress::Hook, progress). Returns 1 to stop, else 0.
   static int Hook(void* progress, double fraction)
   {
     auto* self = static_cast<Progress*>(progress);

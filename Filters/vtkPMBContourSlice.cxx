@@ -8,7 +8,6 @@
 #include "vtkImageData.h"
 #include "vtkMath.h"
 #include "vtkPMBContourFilter.h"
-#include "vtkPMBContourInput.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
@@ -17,7 +16,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
@@ -33,8 +31,8 @@ void ReportSome(const Report& report, vtkIdType i, vtkIdType n)
   }
 }
 
-// The samples as doubles, hidden ones as NaN, on the grid of indices: VTK's filter sees no origin, spacing, direction,
-// extent or type of number. range: of the finite samples that are not hidden.
+// Makes doubles of the samples, NaN of hidden ones, on the grid of indices: VTK's filter sees no origin, spacing, direction,
+// extent or other type.
 vtkSmartPointer<vtkImageData> MakeIndexImage(
   vtkImageData* image, vtkDataArray* contoured, int component, double range[2], const Report& report)
 {
@@ -44,27 +42,20 @@ vtkSmartPointer<vtkImageData> MakeIndexImage(
   vtkNew<vtkDoubleArray> samples;
   samples->SetName("Samples");
   Allocate(samples, count);
-  range[0] = std::numeric_limits<double>::infinity();
-  range[1] = -range[0];
   for (vtkIdType i = 0; i < count; ++i)
   {
     ReportSome(report, i, count);
     const bool isHidden = ghosts && (ghosts->GetValue(i) & HidesPoint);
-    const double sample = isHidden ? vtkMath::Nan() : contoured->GetComponent(i, component);
-    samples->SetValue(i, sample);
-    if (std::isfinite(sample))
-    {
-      range[0] = std::min(range[0], sample);
-      range[1] = std::max(range[1], sample);
-    }
+    samples->SetValue(i, isHidden ? vtkMath::Nan() : contoured->GetComponent(i, component));
   }
+  samples->GetFiniteRange(range);
   auto indexImage = vtkSmartPointer<vtkImageData>::New();
   indexImage->SetDimensions(dimensions.Size);
   indexImage->GetPointData()->SetScalars(samples);
   return indexImage;
 }
 
-// The lines that VTK makes of the index image, at all isovalues. VTK's filter reports once for an isovalue.
+// Makes lines of the index image at all isovalues. VTK's filter reports once for an isovalue.
 vtkSmartPointer<vtkPolyData> MakeLines(
   vtkImageData* indexImage, const std::vector<double>& isovalues, const Report& report)
 {
@@ -95,7 +86,7 @@ vtkSmartPointer<vtkPolyData> MakeLines(
   return templates->GetOutput();
 }
 
-// The cell of the index image in which a line lies. Negative: an end of the line is not finite.
+// Returns the cell of a line in the index image; negative: an end of the line is not finite.
 vtkIdType FindCell(vtkImageData* indexImage, const double a[3], const double b[3])
 {
   const int* size = indexImage->GetDimensions();
@@ -112,7 +103,7 @@ vtkIdType FindCell(vtkImageData* indexImage, const double a[3], const double b[3
   return indexImage->ComputeCellId(index);
 }
 
-// The lines that stay, and for each its cell. Their points are numbered in the order of their first use.
+// Valid lines and their cells. Points are numbered in the order of their first use.
 struct KeptLines
 {
   vtkNew<vtkCellArray> Lines;

@@ -13,8 +13,6 @@
 #include "vtkPMBContourProgress.h"
 #include "vtkTable.h"
 
-#include "pmb.h"
-
 #include <new>
 #include <string>
 
@@ -29,29 +27,22 @@ void Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArray* arr
   vtkPMBContour::Binding volume;
   volume.Describe(image, image->GetMTime(), array, filter->GetArrayComponent());
   vtkPMBContour::Progress steps(filter, vtkPMBContour::Progress::BIND);
+  vtkPMBContour::Contexts contexts;
+  vtkPMBContour::Context& context = contexts.Choose(volume, /*composite=*/false);
+  // Uploading the volume to a GPU would take longer than the CPU takes.
+  context.Prepare({ vtkPMBContourFilter::CPU, -1, 0.0, filter->GetNumberOfThreads() }, volume);
   steps.Begin(vtkPMBContour::Progress::COPY);
   volume.CopyIfNeeded(array, steps.GetReport());
   steps.Begin(vtkPMBContour::Progress::BIND);
-  pmb_options options = {};
-  options.struct_size = sizeof(options);
-  options.device = PMB_DEVICE_CPU; // bringing the volume to a GPU takes longer than this
-  options.threads = filter->GetNumberOfThreads();
-  pmb_context* made = nullptr;
-  if (pmb_create(&options, &made) != PMB_OK)
-  {
-    throw vtkPMBContour::Failed{ pmb_error(nullptr) };
-  }
-  const vtkPMBContour::CoreContext context(made, pmb_destroy);
-  pmb_set_progress(made, vtkPMBContour::Progress::Hook, &steps);
-  pmb_status status = pmb_bind(made, &volume.GetVolume());
-  pmb_set_progress(made, nullptr, nullptr);
+  pmb_set_progress(context.Get(), vtkPMBContour::Progress::Hook, &steps);
+  pmb_status status = context.Bind(volume, array);
   if (status == PMB_OK)
   {
-    status = vtkPMBContour::FillHistogram(made, filter->GetNumberOfBins(), table);
+    status = vtkPMBContour::FillHistogram(context, filter->GetNumberOfBins(), table);
   }
   if (status != PMB_OK && status != PMB_ABORTED)
   {
-    throw vtkPMBContour::Failed{ pmb_error(made) };
+    throw vtkPMBContour::Failed{ pmb_error(context.Get()) };
   }
 }
 }

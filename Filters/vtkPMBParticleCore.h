@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to this module: the core's objects for particles, and the surface that they make.
+// Private to this module: the core's objects for particles, which make the surface.
 #ifndef vtkPMBParticleCore_h
 #define vtkPMBParticleCore_h
 
@@ -43,11 +43,11 @@ struct ParticleJob
   pmb_particle_sizes Sizes;
 };
 
-// Kept from one execution to the next, on the device that is wanted.
+// Lives from one execution to the next, on the wanted device.
 class ParticleCore
 {
 public:
-  // Before and after the calls of an execution.
+  // Call these before and after an execution.
   void Open();
   void Close();
 

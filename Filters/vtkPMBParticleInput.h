@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to this module: the particles that a data set has, as the core takes them.
+// Private to this module: reads particles from a data set for the core.
 #ifndef vtkPMBParticleInput_h
 #define vtkPMBParticleInput_h
 
@@ -39,7 +39,7 @@ struct Particles
   // Reads the points that are no ghosts, and their numbers; null: none. Throws std::bad_alloc.
   void Read(vtkPointSet* input, vtkDataArray* const numbers[NUMBERS]);
 
-  // Reads the numeric point arrays, but ids, ghost types, and the one whose name the output itself gives.
+  // Reads the numeric point arrays to pass: neither ids nor ghost types, nor the name that the output itself uses.
   void ReadPassed(vtkPointSet* input, const char* taken);
 
   vtkIdType Count() const { return this->Positions ? this->Positions->GetNumberOfTuples() : 0; }
@@ -47,7 +47,7 @@ struct Particles
   // The same without the arrays to pass.
   Particles WithoutPassed() const;
 
-  // All arrays, in the same order with the same settings.
+  // Lists all arrays, in the same order for the same settings.
   std::vector<vtkSmartPointer<vtkDataArray>*> List();
 
 private:

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A median needs no search for the nearest point of each point: some 1000 samples suffice. Cells around the samples are marked in
-// a small hash, and a pass over all points compares those in marked cells. Where fewer than half of the samples find a neighbor
-// within a cell's edge, those without one get larger cells.
+// The median of about 1000 samples suffices. Cells around the samples are marked in a small hash, and a pass over all points
+// compares those in marked cells. While fewer than half of the samples find a neighbor within a cell's edge, those without one
+// get larger cells.
 #include "vtkPMBParticleRadius.h"
 
 #include <algorithm>
@@ -140,7 +140,7 @@ public:
 private:
   static const size_t Slots = 1 << 17;
 
-  // False: there is none, or its number is so large that no two numbers of the type are an edge apart there.
+  // Returns false for a position that is not finite or too far away for a cell number.
   bool Find(const Place& p, std::array<int64_t, 3>& cell) const
   {
     for (int axis = 0; axis < 3; ++axis)
@@ -155,7 +155,7 @@ private:
     return true;
   }
 
-  // Several cells may have the same; that costs comparisons alone.
+  // Several cells may share a slot; this only costs comparisons.
   static uint32_t Slot(int64_t x, int64_t y, int64_t z)
   {
     uint64_t hash = static_cast<uint64_t>(x) * 0x9e3779b97f4a7c15u;
@@ -200,7 +200,7 @@ std::vector<double> FindLeast(vtkIdType count, int threads, size_t samples, cons
   return all;
 }
 
-// Some 1000 points of all ranks, at equal distances in their order, but those that are not finite; and the number of all.
+// Chooses about 1000 finite points of all ranks, evenly spaced in their order, and counts all points.
 template <typename Points>
 std::vector<Place> ChooseSamples(const Ranks& ranks, const Points& points, vtkIdType own, vtkIdType& count)
 {
@@ -234,7 +234,7 @@ std::vector<Place> ChooseSamples(const Ranks& ranks, const Points& points, vtkId
   return samples;
 }
 
-// The edge of cells to begin with, so that in an even cloud most samples find a neighbor. 0: the samples are in one place.
+// Guesses an edge of cells with which most samples of an even cloud find a neighbor. 0: all samples are in one place.
 double GuessEdge(const std::vector<Place>& samples, vtkIdType count)
 {
   std::vector<double> distances2;

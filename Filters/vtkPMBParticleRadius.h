@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to this module: the radius of particles that have none.
+// Private to this module: finds the radius of particles without one.
 #ifndef vtkPMBParticleRadius_h
 #define vtkPMBParticleRadius_h
 
@@ -10,10 +10,10 @@
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
 {
-// The mean of the positive, finite values of all ranks; 0 if there is none.
+// Returns the mean of the positive, finite values of all ranks; 0 without any.
 double FindMean(const Ranks& ranks, vtkDataArray* array);
 
-// Half the median distance to the nearest other place, of some 1000 points of all ranks; 0 if those are in one place.
+// Returns half the median distance to the nearest other position of about 1000 points of all ranks; 0 if all coincide.
 double FindRadius(Ranks& ranks, vtkDataArray* positions, int threads);
 }
 VTK_ABI_NAMESPACE_END

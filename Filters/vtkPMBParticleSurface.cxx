@@ -53,7 +53,7 @@ void CheckSettings(vtkPMBParticleSurface* filter)
   }
 }
 
-// Tells the core where the numbers of the particles are.
+// Sets the request's arrays.
 void SetArrays(const Particles& particles, pmb_particle_request& request)
 {
   request.positions = vtkPMBContour::ToCore(particles.Positions);
@@ -62,7 +62,6 @@ void SetArrays(const Particles& particles, pmb_particle_request& request)
   request.densities = vtkPMBContour::ToCore(particles.Numbers[Particles::DENSITY]);
   request.weights = vtkPMBContour::ToCore(particles.Numbers[Particles::WEIGHT]);
 }
-
 }
 
 class vtkPMBParticleSurface::Internals
@@ -82,9 +81,9 @@ private:
   static void Read(vtkPMBParticleSurface* filter, vtkInformationVector** inputVector, Particles& particles);
   // Makes the core's objects, and reads all. False: no rank has a point.
   bool Prepare(vtkPMBParticleSurface* filter, Ranks& ranks, vtkInformationVector** inputVector, Particles& particles);
-  // The request but for `whole`; checks the settings.
+  // Checks the settings and makes the request without `whole`.
   pmb_particle_request MakeRequest(vtkPMBParticleSurface* filter, Ranks& ranks, const Particles& particles);
-  // Throws what a call of the core ended with.
+  // Throws for every status but PMB_OK.
   void Check(vtkPMBParticleSurface* filter, pmb_status status);
   // Finds the bounds of the particles of all ranks.
   void FindWhole(vtkPMBParticleSurface* filter, Ranks& ranks, const pmb_particle_request& request);
@@ -204,7 +203,7 @@ void vtkPMBParticleSurface::Internals::FillImage(vtkPMBParticleSurface* filter, 
   for (int a = 0; a < 3; ++a)
   {
     const int last = filter->ImageDimensions[a] - 1;
-    // Beyond the kernels' reach: contours of the image are closed.
+    // Beyond the kernels' reach, so that contours of the image are closed.
     double low = (this->Whole.low[a] - this->Whole.reach - 1) * request.spacing;
     double high = (this->Whole.high[a] + this->Whole.reach + 2) * request.spacing;
     if (filter->HasImageBounds())
@@ -434,7 +433,7 @@ int vtkPMBParticleSurface::RequestData(
     image->Initialize();
     vtkErrorMacro(<< error);
   }
-  if (this->ComputeImage) // the pipeline shall not execute again for a part that another rank has, or that is refused
+  if (this->ComputeImage) // else the pipeline would execute again for parts of other ranks, or refused ones
   {
     image->GetInformation()->Set(
       vtkDataObject::ALL_PIECES_EXTENT(), outputVector->GetInformationObject(1)->Get(Pipeline::WHOLE_EXTENT()), 6);
@@ -490,7 +489,7 @@ void vtkPMBParticleSurface::NoteStart()
   }
 }
 
-// Where one output is an image VTK forgets the piece while it executes block by block, and would execute for it again.
+// VTK forgets the piece of an image while it executes block by block, and would execute again for it.
 void vtkPMBParticleSurface::NoteEnd()
 {
   const bool ends = --this->Kept->Depth == 0;

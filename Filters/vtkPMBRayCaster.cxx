@@ -210,7 +210,7 @@ std::string vtkPMBRayCaster::Explore(
   return this->WithContext(image, array, 0,
     [&](Context& context, Binding& volume)
     {
-      const auto explore = [&] { return vtkPMBContour::Explore(context.Get(), isovalues, curve); };
+      const auto explore = [&] { return vtkPMBContour::Explore(context, isovalues, curve); };
       return Run(context, wanted, volume, array, nullptr, explore, this->WasStopped, this->Warning);
     });
 }

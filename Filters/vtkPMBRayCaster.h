@@ -46,7 +46,7 @@ public:
   // Colors surfaces, by the table: one component, a value for each sample. nullptr: isovalues do.
   vtkDataArray* ColorBy = nullptr;
 
-  // Where a picture goes. What it sets, it sets in the request of the cast.
+  // Where a picture goes. Its functions set members of the cast's request.
   class Target
   {
   public:
@@ -62,12 +62,12 @@ public:
     // Sets colors, depth and depth_limit to arrays.
     virtual void UseArrays() = 0;
 
-    // Whether nobody wants the picture any more. Asked every few milliseconds, on the thread that casts.
+    // Whether to stop. Called every few milliseconds on the thread that casts.
     virtual bool IsStopped() = 0;
   };
 
-  // Casts rays through one component of an image's point array. The world is that of the image. Returns what went wrong; empty:
-  // nothing, or the picture was stopped.
+  // Casts rays through one component of an image's point array, in the image's world. Returns an error, or an empty text also if
+  // the picture was stopped.
   std::string Cast(
     vtkImageData* image, vtkDataArray* array, int component, const pmb_ray_request& request, Target& target);
 
@@ -81,7 +81,7 @@ public:
   // nothing can be suggested. Returns what went wrong.
   std::string Explore(vtkImageData* image, vtkDataArray* array, vtkDoubleArray* isovalues, vtkDoubleArray* curve);
 
-  // Frees what is held on the GPU. The next cast brings it back.
+  // Frees GPU memory. The next cast uploads the volume again.
   void Release();
 
 private:

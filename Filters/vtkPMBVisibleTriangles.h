@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to these modules: the triangles of a mesh that a picture shows, for vtkPMBPolyDataMapper.
+// Private to these modules: finds the triangles of a mesh that a picture shows, for vtkPMBPolyDataMapper.
 #ifndef vtkPMBVisibleTriangles_h
 #define vtkPMBVisibleTriangles_h
 

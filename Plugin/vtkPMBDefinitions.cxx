@@ -104,7 +104,7 @@ bool HasTypes(vtkSIProxyDefinitionManager* definitions)
 
 struct Collapsed : vtkSIProxyDefinitionManager
 {
-  // VTK keeps the definitions that it has put together.
+  // VTK caches combined definitions.
   static void Clear(vtkSIProxyDefinitionManager* definitions)
   {
     (definitions->*(&Collapsed::InvalidateCollapsedDefinition))();
@@ -132,7 +132,7 @@ void AddTypesOnServer(vtkSMSession* session)
   }
 }
 
-// ParaView takes the server's definitions anew when it loads a plugin: this is called again and again, and changes what lacks.
+// ParaView reads the server's definitions again when it loads a plugin, so this runs repeatedly and adds only what is missing.
 void ChangeIn(vtkSMSession* session)
 {
   auto* definitions = session ? session->GetProxyDefinitionManager() : nullptr;

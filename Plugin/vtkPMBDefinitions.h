@@ -3,9 +3,9 @@
  * @class vtkPMBDefinitions
  * @brief puts the plugin's representations into ParaView's own definitions of proxies
  *
- * Surfaces get the class vtkPMBGeometryRepresentation, and image data the representations Isosurface and PMB Volume. A process that
- * lacks these classes ends when it is to create one: with a server the definitions are changed only if client and server have the
- * plugin. The client has the server change its own: the server does so when it makes an object of this class.
+ * Surfaces get the class vtkPMBGeometryRepresentation, and image data the representations Isosurface and PMB Volume. A process
+ * without these classes would crash when it creates one, so with a server the definitions change only if both sides have the
+ * plugin. The server changes its own when the client makes it create an object of this class.
  */
 #ifndef vtkPMBDefinitions_h
 #define vtkPMBDefinitions_h

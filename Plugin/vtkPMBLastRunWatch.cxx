@@ -45,8 +45,8 @@ static void OnRegistered(vtkObject*, unsigned long, void*, void* data)
   }
 }
 
-// Those that were made before the plugin was loaded lack the property that tells of them (vtkSIPMBLastRunProperty). In a
-// server they stay unknown: each of their executions reads the volume again.
+// Filters that were made before the plugin was loaded lack the property that registers them (vtkSIPMBLastRunProperty). On a
+// server they stay unregistered: each of their executions reads the volume again.
 static void AddContours(vtkSMSession* session)
 {
   vtkNew<vtkSMProxyIterator> each;

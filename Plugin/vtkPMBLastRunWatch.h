@@ -3,7 +3,7 @@
  * @class vtkPMBLastRunWatch
  * @brief the client's side of Last Run of the stock Contour
  *
- * Names the Contours that were made before the plugin was loaded to vtkPMBContourAcceleration.
+ * Registers Contours that were made before the plugin was loaded with vtkPMBContourAcceleration.
  *
  * ParaView fetches information properties before a pipeline is updated, not after it: with this, each Contour that is made
  * from now on fetches its Last Run once more after each update. A class for the property in the XML would do it too, but

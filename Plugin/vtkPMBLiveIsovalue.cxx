@@ -29,7 +29,7 @@ void vtkPMBLiveIsovalue::Begin(vtkSMProxy* proxy, const char* isovalues)
   }
 }
 
-// In the panel a tick at Live counts at once, as the slider does; nothing else that is not applied yet is touched.
+// In the panel a tick at Live takes effect at once, as the slider does. Other changes still wait for Apply.
 void vtkPMBLiveIsovalue::OnSliderMoved()
 {
   vtkSMProxy* proxy = this->Proxy;
@@ -64,7 +64,7 @@ void vtkPMBLiveIsovalue::OnSliderMoved()
   }
 }
 
-// The slider begins where the first of the isovalues is.
+// Moves the slider to the first isovalue.
 void vtkPMBLiveIsovalue::OnIsovaluesChanged()
 {
   if (this->Following || !this->Proxy)
@@ -79,7 +79,7 @@ void vtkPMBLiveIsovalue::OnIsovaluesChanged()
   }
 }
 
-// Of the slider. The field beside it gives its text after each key: the 1 of 101 need not be a value of the array.
+// The slider's range. The field beside it sends its text after each key: the 1 of 101 may lie outside.
 bool vtkPMBLiveIsovalue::IsInRange(double isovalue)
 {
   auto* range =
@@ -95,7 +95,7 @@ void vtkPMBLiveIsovalue::MoveSlider(double isovalue)
   vtkSMPropertyHelper(this->Proxy, "LiveIsovalue").Set(isovalue);
 }
 
-// Those that show the surface or what other filters make of it; drawing brings the filters up to date.
+// Views that show the surface or results of other filters on it. Drawing updates the filters.
 void vtkPMBLiveIsovalue::DrawViews()
 {
   vtkNew<vtkSMProxyIterator> views;

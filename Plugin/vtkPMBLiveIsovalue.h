@@ -3,7 +3,7 @@
  * @class vtkPMBLiveIsovalue
  * @brief makes each move of a proxy's slider LiveIsovalue its isovalue, and draws at once
  *
- * ParaView's own panel tells of a slider's moves by unchecked values, and applies them only when the slider is let go, if then.
+ * ParaView's own panel reports a slider's moves as unchecked values and applies them at best when the slider is released.
  *
  * The first move is a step of Edit > Undo, which takes them all back: ParaView remembers ten steps, and a drag has more moves than
  * that. A proxy with the property Live moves its isovalue only while that is on.

@@ -27,7 +27,7 @@ namespace
 {
 const std::string Name = "ParallelMarchingBlocks";
 
-// The files of this name, in the order in which they were loaded.
+// Returns the loaded files of this name in the order of loading.
 std::vector<std::string> PluginFiles()
 {
   std::vector<std::string> files;
@@ -79,7 +79,7 @@ std::string PackagesFolder(std::string folder)
   return std::string();
 }
 
-// Whatever is wrong with the package is said to whoever imports it, not here.
+// Errors of the package are reported where it is imported, not here.
 void Import(vtkObject*, unsigned long, void*, void*)
 {
   const std::vector<std::string> files = PluginFiles();
@@ -140,8 +140,8 @@ void CheckServer(vtkObject*, unsigned long, void*, void* data)
 }
 }
 
-// In a folder beside the plugin's own file, if it was built: in the same folder PV_PLUGIN_PATH would load it everywhere. ParaView's window alone has the function that is looked for here,
-// pqApplicationCore::instance(): other programs have no Qt, and get none.
+// Looks in a folder beside the plugin's own file: PV_PLUGIN_PATH would load it everywhere from the same folder. Only ParaView's
+// window has pqApplicationCore::instance(): other programs have no Qt and load none.
 static void LoadPanel()
 {
   static bool loaded = false;

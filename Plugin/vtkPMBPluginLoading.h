@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /**
  * @class vtkPMBPluginLoading
- * @brief what is done when the plugin is loaded: the panel's own library, the Python package, two checks
+ * @brief runs when the plugin is loaded: loads the panel's library and the Python package, and makes two checks
  *
- * Check() says so where the plugin is loaded twice, or on the client alone: ParaView takes a second copy of a plugin, from
- * another folder, without a word, though the first one goes on working, and a script whose server lacks the plugin only learns
- * that there is no PMBContour.
+ * Check() warns if the plugin is loaded twice, or on the client alone. ParaView accepts a second copy from another folder
+ * silently, though the first one stays in use, and a script whose server lacks the plugin only learns that PMBContour is
+ * unknown.
  *
- * ImportPackage() makes the Python package pmb, which is installed with the plugin, one that can be imported, and imports it:
- * VTK's Python objects have the class that is known when they are first seen, so that without it a filter of the plugin would
- * be a vtkPolyDataAlgorithm.
+ * ImportPackage() adds the installed Python package pmb to Python's path and imports it. VTK's Python objects keep the class
+ * that is known when they are first seen: without the package a filter of the plugin would be a vtkPolyDataAlgorithm.
  */
 #ifndef vtkPMBPluginLoading_h
 #define vtkPMBPluginLoading_h

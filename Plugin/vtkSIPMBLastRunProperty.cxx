@@ -25,7 +25,7 @@ bool vtkSIPMBLastRunProperty::ReadXMLAttributes(vtkSIProxy* proxy, vtkPVXMLEleme
   return read;
 }
 
-// The superclass asks the proxy's object by the command GetName of the XML: for so long that is one with the text as its name.
+// The superclass calls the XML's command GetName on the proxy's object. Meanwhile that is an object whose name is the text.
 bool vtkSIPMBLastRunProperty::Pull(vtkSMMessage* message)
 {
   const vtkSmartPointer<vtkObjectBase> filter = this->GetVTKObject();

@@ -3,9 +3,8 @@
  * @class vtkSIPMBLastRunProperty
  * @brief the server's side of the property that says whether a stock filter was accelerated
  *
- * Tells vtkPMBContourAcceleration of the filter, which wraps vtkContourFilters. The filter itself has no function to ask: the
- * text is vtkPMBContourAcceleration's. A class of the server alone, so that a client without the plugin can do with the
- * property.
+ * Registers the filter, which wraps vtkContourFilters, with vtkPMBContourAcceleration, which also gives the text. Only the
+ * server has this class, so a client without the plugin can use the property.
  */
 #ifndef vtkSIPMBLastRunProperty_h
 #define vtkSIPMBLastRunProperty_h

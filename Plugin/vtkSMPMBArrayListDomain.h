@@ -3,8 +3,8 @@
  * @class vtkSMPMBArrayListDomain
  * @brief the arrays to choose from, without those whose name is empty
  *
- * ParaView 5.11 reads the name of an array called "" as a null pointer, which its own list ends the program by. Such an
- * array cannot be chosen: a choice is a name.
+ * ParaView 5.11 reads the name "" as a null pointer, with which its own list crashes. Such an array cannot be chosen, because a
+ * choice is a name.
  */
 #ifndef vtkSMPMBArrayListDomain_h
 #define vtkSMPMBArrayListDomain_h

@@ -53,7 +53,7 @@ void vtkSMPMBContourProxy::PostUpdateData(bool using_cache)
 int vtkSMPMBContourProxy::LoadXMLState(vtkPVXMLElement* element, vtkSMProxyLocator* locator)
 {
   vtkStdString unknown;
-  // Properties that are pasted from another kind of filter, Contour for example, may well have others.
+  // Properties pasted from another kind of filter, such as Contour, may have other names.
   const char* type = element->GetAttribute("type");
   const bool isOfThis = !type || vtkStdString(type) == this->GetXMLName();
   for (unsigned int i = 0; isOfThis && i < element->GetNumberOfNestedElements(); ++i)

@@ -3,10 +3,10 @@
  * @class vtkSMPMBContourProxy
  * @brief the client's side of PMB Contour: keeps Last Run current, follows the live slider, checks state files
  *
- * ParaView fetches information properties before a pipeline is updated, not after it. Last Run speaks of what the
- * update did, so this proxy fetches it once more when an update is done.
+ * ParaView fetches information properties before a pipeline is updated, not after it. Last Run describes the update, so this
+ * proxy fetches it again after each update.
  *
- * Of a state file ParaView passes over properties that the proxy lacks without a word; this one names them in a warning.
+ * ParaView silently skips properties of a state file that the proxy lacks; this one names them in a warning.
  *
  * While the property Live is on, each move of the slider LiveIsovalue becomes the filter's isovalue: vtkPMBLiveIsovalue.
  */

@@ -32,7 +32,7 @@ void vtkSMPMBHistogramProxy::HideColumns()
 #endif
 }
 
-// Called before a chart shows the table, too: its view is there, but does not have it yet.
+// Also called before a chart shows the table, when the view exists without it.
 void vtkSMPMBHistogramProxy::PostUpdateData(bool using_cache)
 {
   this->Superclass::PostUpdateData(using_cache);

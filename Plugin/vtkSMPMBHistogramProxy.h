@@ -3,7 +3,7 @@
  * @class vtkSMPMBHistogramProxy
  * @brief the client's side of PMB Isovalue Histogram: gives the axes of a chart that shows it their titles
  *
- * Titles that somebody has typed stay. Of the columns with bricks the chart draws the one that the title speaks of.
+ * Titles typed by the user stay. The chart draws the column of bricks that the title names.
  */
 #ifndef vtkSMPMBHistogramProxy_h
 #define vtkSMPMBHistogramProxy_h

@@ -3,11 +3,11 @@
  * @class vtkPMBGeometryRepresentation
  * @brief ParaView's surface representation with vtkPMBPolyDataMapper
  *
- * Takes the place of vtkGeometryRepresentationWithFaces in the proxy SurfaceRepresentation. It differs in the mapper, and in
- * two shortcuts for a mesh of vtkPMBContourFilter (vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS()):
+ * Replaces vtkGeometryRepresentationWithFaces in the proxy SurfaceRepresentation. It differs in the mapper and in two
+ * shortcuts for a mesh of vtkPMBContourFilter (vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS()):
  * - No arrays vtkOriginalPointIds and vtkOriginalCellIds are made unless it has ghosts: selections take the indices of points and
  *   cells where there are no such arrays, and the arrays would hold the same.
- * - Its bounds are those of its points. VTK walks over all cells to find them.
+ * - Its bounds are those of its points. VTK would walk over all cells to find them.
  *
  * @sa vtkPMBPolyDataMapper
  */

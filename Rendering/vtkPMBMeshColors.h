@@ -32,7 +32,7 @@ inline bool CanShare(vtkScalarsToColors* table)
   return isTable && !table->GetIndexedLookup() && table->GetAlpha() == 1.0;
 }
 
-// Maps some of the points as another mapper, which has mapped, maps all.
+// Maps some points with the settings of another mapper that has mapped before.
 class PartMapper : public vtkMapper
 {
 public:
@@ -48,7 +48,7 @@ public:
     this->SetInterpolateScalarsBeforeMapping(other->GetInterpolateScalarsBeforeMapping());
   }
 
-  // Writes so many bytes per point: texture coordinates or colors. False: they have other bytes.
+  // Writes texture coordinates or colors of so many bytes per point. Returns false if they have another size.
   bool Write(vtkDataArray* array, vtkIdType begin, vtkIdType end, size_t bytes, unsigned char* to)
   {
     const vtkIdType components = array->GetNumberOfComponents();
@@ -72,7 +72,7 @@ public:
 };
 vtkStandardNewMacro(PartMapper);
 
-// Writes the colors of an array that is in one piece of memory. False: there is no memory, or they have other bytes.
+// Writes the colors of an array in one piece of memory. Returns false if memory fails or they have another size.
 inline bool Write(vtkMapper* mapper, vtkDataArray* array, size_t bytes, unsigned char* to)
 {
   std::atomic<bool> failed(false);
@@ -88,7 +88,7 @@ inline bool Write(vtkMapper* mapper, vtkDataArray* array, size_t bytes, unsigned
           failed = true;
         }
       }
-      catch (const std::bad_alloc&) // not out of a thread
+      catch (const std::bad_alloc&) // must not leave the thread
       {
         failed = true;
       }

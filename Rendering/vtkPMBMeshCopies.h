@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to vtkPMBPolyDataMapper: the arrays of a mesh, copied as OpenGL takes them, on all cores.
+// Private to vtkPMBPolyDataMapper: copies the arrays of a mesh into OpenGL's formats, on all cores.
 #ifndef vtkPMBMeshCopies_h
 #define vtkPMBMeshCopies_h
 
@@ -21,7 +21,7 @@
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBMeshCopies
 {
-// Gives the bound buffer new memory. False: there is none.
+// Allocates memory for the bound buffer. Returns false if OpenGL has none.
 inline bool Allocate(GLenum target, size_t bytes)
 {
   for (int i = 0; i < 16 && glGetError() != GL_NO_ERROR; ++i) // a lost context may report errors forever
@@ -38,8 +38,8 @@ void ForAll(vtkIdType count, const Work& work)
   vtkSMPTools::LocalScope(vtkSMPTools::Config("STDThread"), [&] { vtkSMPTools::For(0, count, 1 << 18, work); });
 }
 
-// Writes the ids of a mesh of triangles, plus the index of its first point in the vertex buffer, as OpenGL takes them. Says no
-// if a cell is no triangle or an id is no point's.
+// Writes the ids of a mesh of triangles, plus the index of its first point in the vertex buffer. Returns false if a cell is not a
+// triangle or an id has no point.
 template <typename Offsets, typename Ids>
 bool CopyTriangles(
   const Offsets* offsets, const Ids* ids, vtkIdType triangles, vtkIdType points, GLuint first, GLuint* to)
@@ -85,7 +85,7 @@ inline bool IsPlain(vtkDataArray* array, vtkPolyData* mesh)
     (vtkAOSDataArrayTemplate<float>::FastDownCast(array) || vtkAOSDataArrayTemplate<double>::FastDownCast(array));
 }
 
-// Writes vectors as OpenGL takes them, moved and scaled as VTK does it.
+// Writes vectors as floats, shifted and scaled as VTK does.
 template <typename Number>
 void CopyVectors(const Number* from, vtkIdType count, vtkOpenGLVertexBufferObject* buffer, float* to)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to vtkPMBPolyDataMapper: what VTK makes buffers from in place of a mesh.
+// Private to vtkPMBPolyDataMapper: a small mesh, of which VTK makes buffers in place of the real one.
 #ifndef vtkPMBMeshStandIn_h
 #define vtkPMBMeshStandIn_h
 
@@ -17,7 +17,7 @@
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBMeshStandIn
 {
-// Two vectors. For their range VTK would start its threads.
+// Two vectors that find their range themselves: VTK would start threads.
 class TwoVectors : public vtkFloatArray
 {
 public:
@@ -47,8 +47,8 @@ inline vtkSmartPointer<vtkFloatArray> MakeTwo(const double a[3], const double b[
   return vectors;
 }
 
-// A mesh for VTK to make buffers from: it has no cells, and in place of its points and normals only those of two corners of
-// its bounds; of the array that colors it, which may be null, the first two tuples. The other arrays are the mesh's.
+// Makes a mesh without cells, whose points are two corners of the bounds. It has two tuples of normals and of the array that
+// colors the mesh, which may be null, and the other arrays of the mesh.
 inline vtkSmartPointer<vtkPolyData> StandIn(vtkPolyData* mesh, vtkDataArray* colored)
 {
   auto bare = vtkSmartPointer<vtkPolyData>::New();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to vtkPMBPolyDataMapper: a mesh without the triangles that are hidden or too small to be seen.
+// Private to vtkPMBPolyDataMapper: finds the triangles of a mesh that a picture shows.
 #ifndef vtkPMBMeshVisibility_h
 #define vtkPMBMeshVisibility_h
 
@@ -28,7 +28,7 @@
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBMeshVisibility
 {
-// To find them takes longer than to draw fewer than these.
+// Drawing fewer triangles takes less time than finding the visible ones.
 enum
 {
   LEAST_TRIANGLES = 1 << 18
@@ -41,12 +41,12 @@ inline bool IsSoftware()
   return name && (std::strstr(name, "llvmpipe") || std::strstr(name, "softpipe") || std::strstr(name, "SWR"));
 }
 
-// Whether each triangle hides what is behind it, from both sides, where it is and nowhere else.
+// Whether each triangle hides everything behind it, from both sides, and nothing beside it.
 inline bool AreSolid(vtkMapper* mapper, vtkRenderer* renderer, vtkActor* actor)
 {
   vtkProperty* property = actor->GetProperty();
   vtkShaderProperty* shaders = actor->GetShaderProperty();
-  double factor = 0.0, units = 0.0; // by which VTK moves depths
+  double factor = 0.0, units = 0.0; // of VTK's polygon offset
   GLint compares = 0;
   if (vtkMapper::GetResolveCoincidentTopology() != VTK_RESOLVE_OFF)
   {
@@ -63,7 +63,7 @@ inline bool AreSolid(vtkMapper* mapper, vtkRenderer* renderer, vtkActor* actor)
     (compares == GL_LEQUAL || compares == GL_LESS);
 }
 
-// The view of the points as they are in their buffer, but for the arrays. False: it has no view that is known here.
+// Fills the request, without its arrays, for the points as they are in their buffer. Returns false for views unknown here.
 inline bool Describe(
   vtkRenderer* renderer, vtkActor* actor, vtkOpenGLVertexBufferObject* points, pmb_visible_request& request)
 {
@@ -101,7 +101,7 @@ inline bool Describe(
     request.height <= PMB_VISIBLE_PIXELS && request.samples <= PMB_VISIBLE_SAMPLES;
 }
 
-// A buffer's memory, all of it, while this exists. Null: OpenGL cannot map it.
+// Maps a whole buffer while this exists. Null: OpenGL cannot map it.
 class Mapping
 {
 public:
@@ -130,12 +130,12 @@ private:
   const GLenum Target;
 };
 
-// The ids of the triangles that were found last, in an index buffer.
+// An index buffer with the visible triangles that were found last.
 class List
 {
 public:
-  // Looks for them in the buffers of a mesh, which stay as they are until Forget(); with a GPU if they are registered for one.
-  // Returns their number; negative: all are to be drawn.
+  // Finds them in the buffers of a mesh, which must not change before Forget(), on a GPU if they are registered for one. Returns
+  // their number; negative: draw all triangles.
   vtkIdType Find(const pmb_visible_request& request, vtkPMBContourFilter::OpenGLBuffers& mesh,
     vtkOpenGLBufferObject* points, vtkOpenGLBufferObject* triangles)
   {
@@ -163,7 +163,7 @@ public:
     return this->Count;
   }
 
-  // Before the mesh's buffers change.
+  // Call this before the mesh's buffers change.
   void Forget() { this->IsKnown = false; }
 
   // Frees the buffer, with its OpenGL context current.
@@ -178,7 +178,7 @@ public:
   vtkOpenGLIndexBufferObject* GetBuffer() { return this->Buffer; }
 
 private:
-  // Makes room for at least so many triangles, and sets `room` to what there is. False: OpenGL has no memory.
+  // Makes room for at least `room` triangles and sets it to the room there is. Returns false if OpenGL has no memory.
   bool Reserve(vtkIdType& room)
   {
     constexpr GLenum target = GL_ELEMENT_ARRAY_BUFFER;

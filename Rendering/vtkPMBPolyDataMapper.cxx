@@ -99,7 +99,7 @@ protected:
     if (!this->Direct)
     {
       this->ForgetBuffers();
-      // For a selection of points too VTK expects the surface's buffers: those it builds when none is made.
+      // VTK expects the surface's buffers also for a selection of points.
       const int populate = this->PopulateSelectionSettings;
       this->PopulateSelectionSettings = 0;
       this->Mapper()->NumberOfDirectTriangles = this->Mapper()->NumberOfTrianglesFromGPU = 0;
@@ -135,7 +135,7 @@ protected:
     end = all;
   }
 
-  // VTK binds the buffer of before a selection again after it. If it was one of these, it may be gone by then.
+  // After a selection VTK binds the earlier buffer again. It may be gone if it was one of these.
   void RenderPieceFinish(vtkRenderer* renderer, vtkActor* actor) override
   {
     this->Superclass::RenderPieceFinish(renderer, actor);
@@ -210,7 +210,7 @@ private:
     return static_cast<vtkPMBPolyDataMapper*>(this->Parent);
   }
 
-  // As far as can be said without looking at each cell.
+  // Does not look at each cell.
   bool AreAllTriangles(const std::vector<Block>& blocks, vtkRenderer* renderer, vtkActor* actor)
   {
     vtkProperty* property = actor->GetProperty();
@@ -245,7 +245,7 @@ private:
       triangles <= std::numeric_limits<GLuint>::max() / 3;
   }
 
-  // False: OpenGL has no memory, or a mesh is not of triangles.
+  // Returns false if OpenGL has no memory or a mesh has other cells.
   bool BuildDirectly(const std::vector<Block>& blocks, vtkRenderer* renderer, vtkActor* actor)
   {
     std::vector<vtkSmartPointer<vtkPolyData>> standIns;
@@ -274,7 +274,7 @@ private:
     return colored;
   }
 
-  // Returns the number of visible triangles, whose ids are then in the list; negative: all are to be drawn.
+  // Returns the number of visible triangles, whose ids are then in the list; negative: draw all.
   vtkIdType FindVisible(vtkRenderer* renderer, vtkActor* actor)
   {
     using namespace vtkPMBMeshVisibility;
@@ -299,8 +299,8 @@ private:
       : -1;
   }
 
-  // VTK makes new vertex buffers for each mesh. Keeps the first one, and puts it in the place of the later ones: to OpenGL and
-  // CUDA new memory costs 80 ms per GB.
+  // VTK makes new vertex buffers for each mesh. This keeps the first one in place of the later ones: new memory costs OpenGL and
+  // CUDA 80 ms per GB.
   void Keep(const char* name, vtkSmartPointer<vtkOpenGLVertexBufferObject>& kept)
   {
     auto& used = BufferGroup::Of(this->VBOs);
@@ -315,7 +315,7 @@ private:
     }
     kept->SetShift(made->GetShift());
     kept->SetScale(made->GetScale());
-    kept->Modified(); // VTK looks at it anew
+    kept->Modified(); // VTK inspects it again
     made->Delete();
     kept->Register(nullptr);
     found->second = kept;
@@ -338,7 +338,7 @@ private:
     this->Window = nullptr;
   }
 
-  // Binds a buffer with room for so many bytes. False: OpenGL has no memory.
+  // Binds a buffer with room for so many bytes. Returns false if OpenGL has no memory.
   bool Reserve(vtkOpenGLBufferObject* buffer, GLenum target, size_t bytes)
   {
     size_t step = 1 << 16; // an isovalue next to this one finds room
@@ -361,7 +361,7 @@ private:
     return Allocate(target, static_cast<size_t>(wanted));
   }
 
-  // Lets the GPU that made the mesh fill the buffers. False: it cannot.
+  // Lets the GPU that made the mesh fill the buffers. Returns false if it cannot.
   bool FillOnGPU(vtkPolyData* mesh)
   {
     auto* triangles = this->Primitives[PrimitiveTris].IBO;
@@ -387,7 +387,7 @@ private:
         moved ? this->Points->GetScale().data() : nullptr);
   }
 
-  // array(mesh): what goes into the buffer of this name, which is none if VTK needs none.
+  // Copies array(mesh) into the buffer of this name, if VTK made one.
   template <typename Array>
   bool FillVertexBuffer(const std::vector<Block>& blocks, const char* name, const Array& array)
   {
@@ -413,7 +413,7 @@ private:
       });
   }
 
-  // False: there is no memory, or VTK takes colors in a way that is not known here.
+  // Returns false if memory fails or VTK takes colors in a way unknown here.
   bool FillColors(const std::vector<Block>& blocks)
   {
     if (!blocks.front().Colored)
@@ -464,8 +464,8 @@ private:
     return filled && right;
   }
 
-  // Lets write(memory) fill a buffer. OpenGL copies from mapped memory about ten times faster than from memory of ours. False,
-  // with a warning: OpenGL has no such memory, or lost it.
+  // Lets write(memory) fill a mapped buffer, from which OpenGL copies about ten times faster than from other memory. Returns
+  // false, with a warning, if OpenGL has no such memory or lost it.
   template <typename Write>
   bool Fill(vtkOpenGLBufferObject* buffer, GLenum target, size_t bytes, const Write& write)
   {
@@ -505,7 +505,7 @@ private:
       known->StartIndex[PrimitiveTris] = index;
       index += static_cast<unsigned int>(block.Mesh->GetPolys()->GetNumberOfConnectivityIds());
       known->NextIndex[PrimitiveTris] = index;
-      // The map from OpenGL's triangles to cells is made when cells are selected. An empty one is never taken for up to date.
+      // VTK makes the map from OpenGL's triangles to cells when cells are selected: it never takes an empty map for current.
       vtkNew<vtkCellArray> empty;
       vtkCellArray* none[4] = { empty, empty, empty, empty };
       known->CellCellMap->Update(none, VTK_SURFACE, nullptr);

@@ -9,17 +9,17 @@
  * categories, opacities from a function, and color functions that are not discretized.
  *
  * It does so for a surface without visible edges or vertices, all of whose cells are triangles, which is colored by points or
- * by one color. Meshes of vtkPMBContourFilter and vtkPMBParticleSurface are drawn like this, and with AllTrianglesOn() all others too. Its
- * superclass draws everything else. It also draws while a selection is made, because VTK leaves triangles without area out
- * and counts those that remain. Both give the same picture.
+ * by one color: for meshes of vtkPMBContourFilter and vtkPMBParticleSurface, and after AllTrianglesOn() for all others. Its
+ * superclass draws everything else with the same picture. The superclass also draws selections, because VTK leaves out
+ * triangles without area and counts those that remain.
  *
- * Where the GPU that made the mesh also draws it, the GPU fills the buffers by itself. If OpenGL has no memory for a buffer, the
+ * If the GPU that made the mesh also draws it, the GPU fills the buffers itself. If OpenGL has no memory for a buffer, the
  * superclass draws, after one warning per mapper.
  *
- * Of a large opaque mesh in one block only the triangles that can be seen go to OpenGL: the GPU that made the mesh finds them, or
- * the processor where that draws as well. Not with textures, clipping planes, culling, shaders of the user's or moved depths.
+ * Of a large opaque mesh in one block only the visible triangles go to OpenGL. The GPU that made the mesh finds them, or the CPU
+ * if the CPU draws. Textures, clipping planes, culling, the user's shaders and polygon offsets turn this off.
  *
- * Points far from the origin are moved and scaled as VTK does it, since float has too few digits for them there.
+ * Points far from the origin are shifted and scaled as VTK does, because a float has too few digits there.
  *
  * @warning For VTK 9.2 and 9.3, which ParaView 5.11 to 5.13 have.
  */
@@ -50,15 +50,15 @@ public:
 
   ///@{
   /**
-   * Set/get whether triangles of all meshes are drawn without a walk over the cells, by all mappers of this process, from the
-   * next time on that they build buffers. Off by default: only those of our filters.
+   * Set/get whether all mappers of this process draw the triangles of all meshes without a walk over the cells, from the next
+   * time that they build buffers. Off by default: only meshes of this project's filters.
    */
   static void SetAllTriangles(bool all);
   static bool GetAllTriangles();
   ///@}
 
   /**
-   * Whether a mesh has the mark of our filters: all cells are triangles, and they use all points.
+   * Whether a mesh has the mark of this project's filters: all cells are triangles, and they use all points.
    */
   static bool HasTrianglesOfAllPoints(vtkPolyData* mesh);
 

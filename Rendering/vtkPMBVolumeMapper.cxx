@@ -372,7 +372,7 @@ void vtkPMBVolumeMapper::ReleaseGraphicsResources(vtkWindow* window)
   this->Superclass::ReleaseGraphicsResources(window);
 }
 
-// What this mapper cannot draw; empty: nothing.
+// Returns why this mapper cannot draw, or an empty text.
 std::string vtkPMBVolumeMapper::FindObstacle(vtkVolumeProperty* property, vtkDataArray* array, int isOfCells)
 {
   if (isOfCells)
@@ -403,7 +403,7 @@ std::string vtkPMBVolumeMapper::FindObstacle(vtkVolumeProperty* property, vtkDat
   return planes > PMB_RAY_PLANES ? "there are more than 8 planes that cut, the 6 of a cropping box included" : "";
 }
 
-// Null: isovalues have the colors.
+// Returns null if the isovalues give the colors.
 vtkDataArray* vtkPMBVolumeMapper::FindColors(vtkImageData* image)
 {
   if (this->ColorArrayName.empty() || this->BlendMode != ISOSURFACE_BLEND)

@@ -25,7 +25,7 @@
 #include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
-// A texture that says when VTK releases it, also because its window loses the context.
+// A texture that reports its release by VTK, also where the window loses its context.
 class vtkPMBPictureTexture : public vtkTextureObject
 {
 public:
@@ -64,7 +64,7 @@ public:
   vtkPMBVolumePicture(const vtkPMBVolumePicture&) = delete;
   void operator=(const vtkPMBVolumePicture&) = delete;
 
-  // Makes room for a picture whose lower left pixel is at the origin. False: OpenGL has no memory.
+  // Makes room for a picture whose lower left pixel is at the origin. Returns false if OpenGL has no memory.
   bool Resize(vtkOpenGLRenderWindow* window, const int origin[2], int width, int height)
   {
     if (this->Window != window)
@@ -90,7 +90,7 @@ public:
     return made;
   }
 
-  // Copies the depth of what is drawn already: into the buffer, or into an array.
+  // Copies the depths of the scene drawn so far into the buffer, or into an array.
   void ReadLimits(float* array)
   {
     const int* origin = this->Origin;

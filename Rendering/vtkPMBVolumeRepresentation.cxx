@@ -37,11 +37,11 @@
 VTK_ABI_NAMESPACE_BEGIN
 namespace
 {
-// Blend modes of values along the whole ray: pictures of pieces do not make that of the volume.
+// Blend modes that need the whole ray: pictures of pieces cannot be merged.
 const std::set<int> WholeRay = { vtkVolumeMapper::MAXIMUM_INTENSITY_BLEND, vtkVolumeMapper::MINIMUM_INTENSITY_BLEND,
   vtkVolumeMapper::AVERAGE_INTENSITY_BLEND };
 
-// What keeps this class from drawing an input; empty: nothing.
+// Returns why this class cannot draw an input, or an empty text.
 std::string FindObstacle(vtkDataObject* input)
 {
   std::ostringstream obstacle;

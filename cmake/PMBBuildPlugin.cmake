@@ -1,6 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The VTK modules, their Python wrapping and the ParaView plugin.
 
+# pmb_set_module_options(MODULE [OPTION...]): adds link options. With another VTK than the one it was built with the module refuses
+# to load, instead of ending the program at the first missing symbol. The definitions are for users of the installed headers
+# (PMBFindParaView.cmake).
+function (pmb_set_module_options module)
+  if (UNIX AND NOT APPLE)
+    vtk_module_link_options(${module} PRIVATE "LINKER:-z,now" ${ARGN})
+  endif ()
+  if (PMB_VTK_DEFINITIONS)
+    vtk_module_definitions(${module} PUBLIC ${PMB_VTK_DEFINITIONS})
+  endif ()
+endfunction ()
+
 # The modules. TEST_DIRECTORY_NAME NONE: the tests are added from Testing/, not by VTK from Filters/Testing.
 vtk_module_scan(
   MODULE_FILES "${CMAKE_CURRENT_SOURCE_DIR}/Filters/vtk.module" "${CMAKE_CURRENT_SOURCE_DIR}/Filters/Acceleration/vtk.module"

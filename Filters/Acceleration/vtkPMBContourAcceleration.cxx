@@ -80,8 +80,7 @@ vtkInformationObjectBaseKey* Key()
 // The stand-in of the filter that wraps vtkContourFilters and executes on this thread.
 thread_local StandIn* Wrapper = nullptr;
 
-// Belongs to one of VTK's filters, whose information holds it. It executes a vtkPMBContourFilter for each block and keeps it
-// for the next execution.
+// Belongs to one of VTK's filters, whose information holds it. Keeps a vtkPMBContourFilter for each block.
 class StandIn : public vtkObject
 {
 public:
@@ -94,7 +93,7 @@ public:
     return filter ? static_cast<StandIn*>(filter->GetInformation()->Get(Key())) : nullptr;
   }
 
-  // Returns the filter's stand-in, which it makes at the first call. Wraps: the filter executes new vtkContourFilters each time.
+  // Returns the filter's stand-in, made at the first call. wraps: the filter executes new vtkContourFilters each time.
   static StandIn* Make(vtkAlgorithm* filter, int which, bool wraps = false)
   {
     if (StandIn* found = Find(filter))
@@ -113,7 +112,7 @@ public:
     return made;
   }
 
-  // Executes REQUEST_DATA of one of the three. False: it did nothing, and VTK's own code has to run.
+  // Executes REQUEST_DATA of one of the three. Returns false if VTK's own code has to run.
   static bool Run(
     vtkAlgorithm* stock, int which, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
   {
@@ -151,7 +150,7 @@ public:
     }
   }
 
-  // What the last execution did; empty where it was not to be accelerated.
+  // Describes the last execution; empty without acceleration.
   std::string GetSummary() const
   {
     const std::lock_guard<std::mutex> lock(Switch::Get().Mutex);
@@ -207,7 +206,7 @@ private:
     this->Filters.resize(used);
   }
 
-  // Progress is that of the filter in whose place this is, and that or its owner may be told to stop.
+  // Passes progress to the stock filter. That filter or its owner may be told to stop.
   void OnProgress(vtkObject* caller, unsigned long, void*)
   {
     auto* filter = static_cast<vtkPMBContourFilter*>(caller);
@@ -246,8 +245,8 @@ private:
     this->HeldBack.clear();
   }
 
-  // Each block has its own, which keeps the summary of its volume, up to a number: the others share the last. All blocks use
-  // the first if somebody has removed our observers of the owner.
+  // Each block has its own filter with the summary of its volume, up to a limit: the others share the last. All blocks use the
+  // first one if other code removed the owner's observers.
   vtkPMBContourFilter* ChooseFilter()
   {
     const size_t most = 64;
@@ -323,8 +322,8 @@ private:
 
 vtkStandardNewMacro(StandIn);
 
-// What vtkContourFilter::New() gives once the factory is registered. No type macro: it has to pass for a vtkContourFilter,
-// also by its name, by which ParaView finds the functions that call it.
+// The object of vtkContourFilter::New() once the factory is registered. It has no type macro, because ParaView finds functions by
+// the name vtkContourFilter.
 class Override : public vtkContourFilter
 {
 public:
@@ -348,7 +347,7 @@ protected:
 
 vtkStandardNewMacro(Override);
 
-// VTK's pipeline as it is, but for vtkFlyingEdges3D and vtkMarchingCubes.
+// VTK's pipeline, which also accelerates vtkFlyingEdges3D and vtkMarchingCubes.
 class vtkPMBContourPipeline : public vtkCompositeDataPipeline
 {
 public:

@@ -77,17 +77,13 @@ public:
 
   ///@{
   /**
-   * Accelerates these filters, or no longer, in the whole process. Nothing is accelerated to begin with. Disable() also
-   * frees the volumes kept for filters that are no longer accelerated.
+   * Accelerates these filters, or no longer, in the whole process, and tells whether all of them are. None is by default.
+   * Disable() also frees the volumes kept for filters that are no longer accelerated.
    */
   static void Enable(int filters = ALL_FILTERS);
   static void Disable(int filters = ALL_FILTERS);
-  ///@}
-
-  /**
-   * Whether all of these are accelerated.
-   */
   static bool IsEnabled(int filters = ALL_FILTERS);
+  ///@}
 
   ///@{
   /**
@@ -102,8 +98,8 @@ public:
 
   ///@{
   /**
-   * What the last execution of an accelerated filter, or of this one, did, in a sentence for a person: the device, numbers
-   * and seconds, or why VTK's own code ran. Empty if the filter was not to be accelerated.
+   * Describes the last execution of any accelerated filter, or of this one, for the user: the device, numbers and seconds, or why
+   * VTK's own code ran. Empty without acceleration.
    */
   static std::string GetLastRunSummary();
   static std::string GetLastRunSummary(vtkAlgorithm* filter);

@@ -64,7 +64,7 @@ bool PassesCells(vtkPMBContourFilter* filter, int which)
     (VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0) && filter->GetInterpolateAttributes());
 }
 
-// The array that the filter contours; null: the image lacks it.
+// Returns the array that the filter contours, or null.
 vtkDataArray* FindContoured(vtkPMBContourFilter* filter, vtkImageData* image)
 {
   vtkPointData* arrays = image->GetPointData();
@@ -94,7 +94,7 @@ bool IsAskedFor(vtkImageData* image, vtkInformation* inInfo)
   return true;
 }
 
-// VTK's filters would treat these arrays in another way than ours.
+// Refuses arrays that VTK's filters treat otherwise.
 std::string RefuseArrays(vtkPMBContourFilter* filter, int which, vtkImageData* image)
 {
   vtkDataArray* contoured = FindContoured(filter, image);
@@ -132,7 +132,7 @@ std::string RefuseArrays(vtkPMBContourFilter* filter, int which, vtkImageData* i
   return reason;
 }
 
-// VTK's filters show hidden points and cells, and pass on flags of a wrong size.
+// Refuses flags: VTK's filters show hidden points and cells, and pass on flags of a wrong size.
 std::string RefuseFlags(vtkDataSetAttributes* data, vtkIdType count, int hidingBits)
 {
   vtkAbstractArray* array = data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName());
@@ -158,15 +158,13 @@ std::string CopySettings(vtkAlgorithm* stock, int which, vtkPMBContourFilter* fi
     filter->SetInputArrayToProcess(0, array);
   }
   filter->SetRemoveDegenerateTriangles(which != Acceleration::FLYING_EDGES);
-  filter->SetOutputPointsPrecision(vtkAlgorithm::SINGLE_PRECISION);
-  if (auto* contour = vtkContourFilter::SafeDownCast(stock))
+  auto* contour = vtkContourFilter::SafeDownCast(stock);
+  const bool isDouble = contour && contour->GetOutputPointsPrecision() == vtkAlgorithm::DOUBLE_PRECISION;
+  filter->SetOutputPointsPrecision(isDouble ? vtkAlgorithm::DOUBLE_PRECISION : vtkAlgorithm::SINGLE_PRECISION);
+  if (contour)
   {
     CopyCommon(contour, filter);
     filter->SetArrayComponent(contour->GetArrayComponent());
-    if (contour->GetOutputPointsPrecision() == vtkAlgorithm::DOUBLE_PRECISION)
-    {
-      filter->SetOutputPointsPrecision(vtkAlgorithm::DOUBLE_PRECISION);
-    }
     return contour->GetGenerateTriangles() ? "" : "GenerateTriangles is off";
   }
   if (auto* edges = vtkFlyingEdges3D::SafeDownCast(stock))

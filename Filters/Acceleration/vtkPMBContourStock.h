@@ -26,8 +26,7 @@ std::string CopySettings(vtkAlgorithm* stock, int which, vtkPMBContourFilter* fi
 // Returns why VTK's own code has to run with this input, or nothing. The filter has the settings.
 std::string Refuse(vtkPMBContourFilter* filter, int which, vtkDataObject* input, vtkInformation* inInfo);
 
-// Gives the filter's mesh to the output, with arrays of the order, names and types of the stock filter's. The output's field
-// data stay.
+// Gives the filter's mesh to the output, with the arrays' order, names and types of the stock filter. Keeps the output's field data.
 void HandOver(vtkPMBContourFilter* filter, int which, vtkImageData* image, vtkPolyData* output);
 }
 VTK_ABI_NAMESPACE_END

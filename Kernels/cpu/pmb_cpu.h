@@ -222,6 +222,7 @@ struct pmb_cpu_loops {
   pmb_body *particle_emit;       /* a chunk of records */
   pmb_body *particle_sample;     /* a row of an image */
   pmb_body *ray_tile;            /* of rays/pmb_ray_tile.h; arg: the pmb_ray_picture */
+  pmb_body *visible_occlude;     /* of visible/pmb_visible_job.h: a chunk of words; arg: the pmb_visible_work */
 };
 
 /* The loops of a path; NULL: the best here. Returns NULL if the name is unknown or the machine cannot run them. */

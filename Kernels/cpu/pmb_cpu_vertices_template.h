@@ -133,20 +133,31 @@ static inline void PMB_REAL_NAME(store_f32)(float (*from)[16], float *out, int n
 static inline void PMB_REAL_NAME(store_points)(const pmb_cpu *cpu, const point_block *p, int n, int64_t first)
 {
   const pmb_frame *frame = cpu->frame;
-  double world[3][16], whole[48];
-  float narrow[3][16];
-  for (int r = 0; r < 3; ++r) {
-    const double spacing = frame->to_world[5 * r], shift = frame->to_world[4 * r + 3];
-    PMB_EACH_LANE (l) {
-      world[r][l] = frame->diagonal ? pmb_world_diagonal(spacing, shift, p->index[r][l])
-                                    : pmb_world(frame, r, p->index[0][l], p->index[1][l], p->index[2][l]);
-      narrow[r][l] = (float)world[r][l];
-    }
-  }
   if (cpu->mesh->point_type == PMB_FLOAT32) {
-    PMB_REAL_NAME(store_f32)(narrow, cpu->mesh->points, n, first);
+    float out[3][16];
+    if (frame->diagonal) {
+      for (int r = 0; r < 3; ++r) {
+        const double spacing = frame->to_world[5 * r], shift = frame->to_world[4 * r + 3];
+        PMB_EACH_LANE (l) {
+          out[r][l] = (float)pmb_world_diagonal(spacing, shift, p->index[r][l]);
+        }
+      }
+    } else {
+      for (int r = 0; r < 3; ++r) {
+        for (int l = 0; l < 16; ++l) {
+          out[r][l] = (float)pmb_world(frame, r, p->index[0][l], p->index[1][l], p->index[2][l]);
+        }
+      }
+    }
+    PMB_REAL_NAME(store_f32)(out, cpu->mesh->points, n, first);
   } else {
-    lanes_store3_f64(world, whole);
+    double out[3][16], whole[48];
+    for (int r = 0; r < 3; ++r) {
+      for (int l = 0; l < 16; ++l) {
+        out[r][l] = pmb_world(frame, r, p->index[0][l], p->index[1][l], p->index[2][l]);
+      }
+    }
+    lanes_store3_f64(out, whole);
     memcpy((double *)cpu->mesh->points + 3 * first, whole, (size_t)n * 3 * sizeof(double));
   }
 }

@@ -260,7 +260,9 @@ static pmb_status cuda_bind(pmb_context *context)
   pmb_cuda *cuda = (pmb_cuda *)context->state;
   PMB_STEP(lay_out(context, cuda));
   PMB_STEP(pmb_cuda_begin_call(cuda));
-  const pmb_status status = pmb_cuda_check_samples(cuda, &context->volume);
+  const pmb_volume *v = &context->volume;
+  pmb_status status = pmb_cuda_check_array(cuda, v->on_device, v->samples, "pmb_bind", "samples");
+  status = status == PMB_OK ? pmb_cuda_await_caller(cuda, v->on_device, v->stream, "pmb_bind") : status;
   pmb_cuda_end(cuda);
   PMB_STEP(status);
   PMB_STEP(pmb_cuda_find_volume(cuda));

@@ -370,10 +370,9 @@ void pmb_cuda_take_ranges(pmb_cuda *cuda, const pmb_mesh *mesh);
 /* pmb_cuda_caller.cu: arrays of the caller in device memory */
 /* Fails if an array is not where on_device says. NULL is allowed. */
 pmb_status pmb_cuda_check_array(pmb_cuda *cuda, int on_device, const void *array, const char *call, const char *what);
-/* Waits for the caller's stream, if on_device is set. The next two check and wait. */
+/* Waits for the caller's stream, if on_device is set. */
 pmb_status pmb_cuda_await_caller(pmb_cuda *cuda, int on_device, void *stream, const char *call);
-pmb_status pmb_cuda_check_samples(pmb_cuda *cuda, const pmb_volume *volume);
-pmb_status pmb_cuda_check_mesh(pmb_cuda *cuda, const pmb_mesh *mesh);
+pmb_status pmb_cuda_check_mesh(pmb_cuda *cuda, const pmb_mesh *mesh); /* both, for all arrays */
 /* Enqueues the copy of samples in device memory to the volume's layout. */
 pmb_status pmb_cuda_pack(pmb_cuda *cuda, const pmb_volume *volume, void *d_to);
 /* Enqueues the mesh's arrays that no pass writes: 64-bit triangles and scalars. */

@@ -81,25 +81,16 @@ typedef struct fill_work {
 
 enum { FILL = 512 * 1024 }; /* elements of a part: a huge page or more, see pmb_cuda_transfer.cu */
 
-/* Fills the scalars of points begin to end - 1 of the group. */
-static void fill_scalars(const pmb_mesh *mesh, const pmb_group *group, int64_t begin, int64_t end)
-{
-  for (int64_t n = 0, first = 0; n < group->count; first += group->sizes[n++].points) {
-    const int64_t last = first + group->sizes[n].points < end ? first + group->sizes[n].points : end;
-    const int64_t from = first > begin ? first : begin;
-    pmb_fill_scalars(mesh, &group->isovalues[n], group->base.points + from, last - from);
-  }
-}
-
-static void fill_part(void *data, int worker, size_t part)
+static void fill_part(void *data, int, size_t part)
 {
   const fill_work *work = (const fill_work *)data;
-  const pmb_mesh *mesh = work->mesh;
-  const int64_t begin = (int64_t)part * FILL;
-  (void)worker;
-  const int64_t left = work->sizes.triangles - begin;
-  fill_scalars(mesh, work->group, begin, begin + FILL);
-  pmb_fill_offsets(mesh, work->group->base.triangles + begin, left < (int64_t)FILL ? left : (int64_t)FILL);
+  const pmb_group *group = work->group;
+  const int64_t begin = (int64_t)part * FILL, end = begin + FILL;
+  for (int64_t n = 0, first = 0; n < group->count; first += group->sizes[n++].points) {
+    const int64_t last = pmb_smaller(first + group->sizes[n].points, end), from = first > begin ? first : begin;
+    pmb_fill_scalars(work->mesh, &group->isovalues[n], group->base.points + from, last - from);
+  }
+  pmb_fill_offsets(work->mesh, group->base.triangles + begin, pmb_smaller(work->sizes.triangles - begin, FILL));
 }
 
 static pmb_status fill(pmb_cuda *cuda, void *data)

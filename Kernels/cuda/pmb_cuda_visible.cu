@@ -15,6 +15,17 @@ typedef struct working {
   int64_t words; /* also those of the last block that have no triangle */
 } working;
 
+template <int OCCLUDE> static __device__ int look(const pmb_visible_view &view, int64_t triangle, uint32_t *d_depths)
+{
+  const uint32_t *ids = view.triangles + 3 * triangle;
+  const pmb_visible_corner a = pmb_visible_project(&view, view.points + 3 * (int64_t)ids[0]),
+                           b = pmb_visible_project(&view, view.points + 3 * (int64_t)ids[1]),
+                           c = pmb_visible_project(&view, view.points + 3 * (int64_t)ids[2]);
+  const pmb_visible_box box = pmb_visible_box_of(&view, a, b, c);
+  const float corners[3][2] = { { a.x, a.y }, { b.x, b.y }, { c.x, c.y } };
+  return pmb_visible_look(&view, &box, corners, OCCLUDE, d_depths);
+}
+
 /* OCCLUDE: looks at all triangles; else at those that the words have flags of. */
 template <int OCCLUDE>
 static __global__ void __launch_bounds__(THREADS)
@@ -24,7 +35,7 @@ static __global__ void __launch_bounds__(THREADS)
   const int64_t triangle = block * (int64_t)THREADS + threadIdx.x, word = triangle / PMB_VISIBLE_WORD;
   const int bit = threadIdx.x % PMB_VISIBLE_WORD;
   const int among = OCCLUDE ? triangle < view.count : w.d_words[word] >> bit & 1;
-  const uint32_t seen = __ballot_sync(UINT32_MAX, among && pmb_visible_look(&view, triangle, OCCLUDE, w.d_depths));
+  const uint32_t seen = __ballot_sync(UINT32_MAX, among && look<OCCLUDE>(view, triangle, w.d_depths));
   if (bit == 0) {
     w.d_words[word] = seen;
     w.d_before[word] = (uint32_t)pmb_popcount(seen);

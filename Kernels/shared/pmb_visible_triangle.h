@@ -37,13 +37,14 @@ typedef struct pmb_visible_corner {
   int in_depth;             /* surely between near and far */
 } pmb_visible_corner;
 
-typedef struct pmb_visible_triangle {
-  float x[3], y[3], least, greatest; /* depth */
+/* Where a triangle may be seen. */
+typedef struct pmb_visible_box {
+  float least, greatest; /* depth */
   float error, depth_error, sign;
-  int first[2], last[2]; /* pixels */
-  int kept;              /* visible whatever else there is */
-  int gone;              /* surely not to be seen */
-} pmb_visible_triangle;
+  int left, right, bottom, top; /* pixels, the last ones too */
+  int kept;                     /* visible whatever else there is */
+  int gone;                     /* surely not to be seen */
+} pmb_visible_box;
 
 PMB_INLINE float pmb_visible_row(const pmb_visible_view *v, int row, const float p[3])
 {
@@ -85,56 +86,58 @@ PMB_INLINE int pmb_visible_clamp(float place, int size)
   return !(place > 0) ? 0 : place < (float)(size - 1) ? (int)place : size - 1;
 }
 
-/* The pixels along an axis in which the triangle may cover a sample. */
-PMB_INLINE void pmb_visible_pixels(
-  const pmb_visible_view *v, int axis, int size, float least, float greatest, pmb_visible_triangle *t)
+/* The pixels along an axis in which the triangle may cover a sample. Returns 1 if there are none. */
+PMB_INLINE int pmb_visible_pixels(
+  const pmb_visible_view *v, int axis, int size, float least, float greatest, int *first, int *last)
 {
-  const float first = ceilf(least - t->error - v->greatest[axis]),
-              last = floorf(greatest + t->error - v->least[axis]);
-  t->gone |= first > last || last < 0 || first > (float)(size - 1);
-  t->first[axis] = pmb_visible_clamp(first, size);
-  t->last[axis] = pmb_visible_clamp(last, size);
+  const float begin = ceilf(least - v->greatest[axis]), end = floorf(greatest - v->least[axis]);
+  *first = pmb_visible_clamp(begin, size);
+  *last = pmb_visible_clamp(end, size);
+  return (begin > end) | (end < 0) | (begin > (float)(size - 1));
 }
 
-PMB_INLINE pmb_visible_triangle pmb_visible_place(const pmb_visible_view *v, int64_t triangle)
+PMB_INLINE float pmb_visible_least_of(float a, float b, float c)
 {
-  const uint32_t *ids = v->triangles + 3 * triangle;
-  const pmb_visible_corner a = pmb_visible_project(v, v->points + 3 * (int64_t)ids[0]),
-                           b = pmb_visible_project(v, v->points + 3 * (int64_t)ids[1]),
-                           c = pmb_visible_project(v, v->points + 3 * (int64_t)ids[2]);
-  pmb_visible_triangle t;
-  t.x[0] = a.x, t.x[1] = b.x, t.x[2] = c.x;
-  t.y[0] = a.y, t.y[1] = b.y, t.y[2] = c.y;
-  t.least = pmb_visible_least(pmb_visible_least(a.z, b.z), c.z);
-  t.greatest = pmb_visible_greatest(pmb_visible_greatest(a.z, b.z), c.z);
-  t.error = pmb_visible_greatest(pmb_visible_greatest(a.error, b.error), c.error);
-  t.depth_error = pmb_visible_greatest(pmb_visible_greatest(a.depth_error, b.depth_error), c.depth_error);
+  return pmb_visible_least(pmb_visible_least(a, b), c);
+}
+
+PMB_INLINE float pmb_visible_greatest_of(float a, float b, float c)
+{
+  return pmb_visible_greatest(pmb_visible_greatest(a, b), c);
+}
+
+/* The box of the triangle with these corners. Without branches, for vector instructions. */
+PMB_INLINE pmb_visible_box pmb_visible_box_of(
+  const pmb_visible_view *v, pmb_visible_corner a, pmb_visible_corner b, pmb_visible_corner c)
+{
+  pmb_visible_box t;
+  t.least = pmb_visible_least_of(a.z, b.z, c.z);
+  t.greatest = pmb_visible_greatest_of(a.z, b.z, c.z);
+  t.error = pmb_visible_greatest_of(a.error, b.error, c.error);
+  t.depth_error = pmb_visible_greatest_of(a.depth_error, b.depth_error, c.depth_error);
   t.sign = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y) < 0 ? -1.0f : 1.0f;
-  t.gone = (a.outside & b.outside & c.outside) != 0;
-  t.kept = !(a.in_depth && b.in_depth && c.in_depth);
-  if (!t.gone && !t.kept) {
-    const float x0 = pmb_visible_least(pmb_visible_least(a.x, b.x), c.x),
-                x1 = pmb_visible_greatest(pmb_visible_greatest(a.x, b.x), c.x),
-                y0 = pmb_visible_least(pmb_visible_least(a.y, b.y), c.y),
-                y1 = pmb_visible_greatest(pmb_visible_greatest(a.y, b.y), c.y);
-    pmb_visible_pixels(v, 0, v->width, x0, x1, &t);
-    pmb_visible_pixels(v, 1, v->height, y0, y1, &t);
-    /* not within: also where a place is not a number */
-    t.kept = !((float)(t.last[0] - t.first[0] + 1) * (float)(t.last[1] - t.first[1] + 1) <= PMB_VISIBLE_LARGE) ||
-      !(x1 - x0 < (float)(2 * PMB_VISIBLE_LARGE) && y1 - y0 < (float)(2 * PMB_VISIBLE_LARGE));
-  }
+  const float x0 = pmb_visible_least_of(a.x, b.x, c.x), x1 = pmb_visible_greatest_of(a.x, b.x, c.x);
+  const float y0 = pmb_visible_least_of(a.y, b.y, c.y), y1 = pmb_visible_greatest_of(a.y, b.y, c.y);
+  const float widest = (float)(2 * PMB_VISIBLE_LARGE);
+  const int known = a.in_depth & b.in_depth & c.in_depth;
+  const int off = pmb_visible_pixels(v, 0, v->width, x0 - t.error, x1 + t.error, &t.left, &t.right) |
+    pmb_visible_pixels(v, 1, v->height, y0 - t.error, y1 + t.error, &t.bottom, &t.top);
+  const float pixels = (float)(t.right - t.left + 1) * (float)(t.top - t.bottom + 1);
+  t.gone = ((a.outside & b.outside & c.outside) != 0) | (known & off);
+  /* not within: also where a place is not a number */
+  t.kept = !known | !(pixels <= PMB_VISIBLE_LARGE) | !(x1 - x0 < widest) | !(y1 - y0 < widest);
   return t;
 }
 
-/* Whether a triangle covers a place. 2: surely; 1: perhaps; 0: surely not. */
-PMB_INLINE int pmb_visible_covers(const pmb_visible_triangle *t, float x, float y)
+/* Whether a triangle covers a place. 2: surely; 1: perhaps; 0: surely not. corners: x and y of each. */
+PMB_INLINE int pmb_visible_covers(const pmb_visible_box *t, const float corners[3][2], float x, float y)
 {
   int covers = 2;
   for (int i = 0; i < 3; ++i) {
     const int j = i < 2 ? i + 1 : 0;
-    const float dx = t->x[j] - t->x[i], dy = t->y[j] - t->y[i];
+    const float dx = corners[j][0] - corners[i][0], dy = corners[j][1] - corners[i][1];
     const float margin = (fabsf(dx) + fabsf(dy)) * t->error;
-    const float inside = t->sign * (dx * (y - t->y[i]) - dy * (x - t->x[i]));
+    const float inside = t->sign * (dx * (y - corners[i][1]) - dy * (x - corners[i][0]));
     const int here = inside >= margin ? 2 : inside >= -margin ? 1 : 0;
     covers = here < covers ? here : covers;
   }
@@ -174,21 +177,22 @@ PMB_INLINE void pmb_visible_lower(uint32_t *depth, uint32_t to)
 
 /* Whether the triangle may be seen, by the depths so far: the least at each sample of what surely covers it. `occludes`: lowers
  * them where the triangle surely covers a sample. */
-PMB_INLINE int pmb_visible_look(const pmb_visible_view *v, int64_t triangle, int occludes, uint32_t *depths)
+PMB_INLINE int pmb_visible_look(
+  const pmb_visible_view *v, const pmb_visible_box *t, const float corners[3][2], int occludes, uint32_t *depths)
 {
-  const pmb_visible_triangle t = pmb_visible_place(v, triangle);
-  if (t.gone || t.kept) {
-    return !t.gone;
+  if (t->gone || t->kept) {
+    return !t->gone;
   }
-  const uint32_t least = pmb_visible_depth(t.least - t.depth_error), greatest = pmb_visible_depth(t.greatest);
+  const uint32_t least = pmb_visible_depth(t->least - t->depth_error), greatest = pmb_visible_depth(t->greatest);
   int seen = 0;
-  for (int y = t.first[1]; y <= t.last[1]; ++y) {
-    for (int x = t.first[0]; x <= t.last[0]; ++x) {
+  for (int y = t->bottom; y <= t->top; ++y) {
+    for (int x = t->left; x <= t->right; ++x) {
       uint32_t *depth = depths + ((int64_t)y * v->width + x) * v->samples;
       for (int s = 0; s < v->samples; ++s) {
         const uint32_t now = pmb_visible_read(&depth[s]);
-        const int covers =
-          least <= now ? pmb_visible_covers(&t, (float)x + v->places[2 * s], (float)y + v->places[2 * s + 1]) : 0;
+        const int covers = least <= now
+          ? pmb_visible_covers(t, corners, (float)x + v->places[2 * s], (float)y + v->places[2 * s + 1])
+          : 0;
         if (covers && !occludes) {
           return 1;
         }

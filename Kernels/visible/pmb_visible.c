@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * pmb_find_visible: checks of the request, and the passes occlude and select on the CPU. */
+ * pmb_find_visible: checks of the request, and the passes of the CPU. Pass occlude is in pmb_visible_occlude.c. */
 #include <math.h>
 #include <string.h>
 
-#include "core/pmb_backend.h"
+#include "cpu/pmb_cpu.h"
 #include "visible/pmb_visible_job.h"
-
-/* Words of flags that a loop takes at once. */
-enum { WORDS = 128 };
 
 /* ---- checks ---- */
 
@@ -84,62 +81,50 @@ static void make_view(const pmb_visible_request *r, pmb_visible_view *view)
 
 /* ---- the CPU ---- */
 
-/* What the loops share. */
-typedef struct work {
-  const pmb_visible_job *job;
-  uint32_t *depths, *words;
-  int64_t *before; /* visible triangles of the chunks before each */
-  size_t chunks;
-} work;
-
 static int64_t words_of(int64_t triangles)
 {
   return (triangles + PMB_VISIBLE_WORD - 1) / PMB_VISIBLE_WORD;
 }
 
-/* The flags of a word's triangles. `among`: those that are looked at. */
-static uint32_t look(const work *w, int64_t word, uint32_t among, int occludes)
+/* Whether a triangle is visible, by the depths that pass occlude has found. */
+static uint32_t is_visible(const pmb_visible_work *w, int64_t triangle)
 {
-  uint32_t seen = 0;
-  for (; among; among &= among - 1) {
-    const int bit = pmb_lowest_bit(among);
-    seen |= (uint32_t)pmb_visible_look(&w->job->view, word * PMB_VISIBLE_WORD + bit, occludes, w->depths) << bit;
+  const pmb_visible_view *view = &w->job->view;
+  const uint32_t *ids = view->triangles + 3 * triangle;
+  pmb_visible_corner c[3];
+  for (int k = 0; k < 3; ++k) {
+    c[k] = pmb_visible_project(view, view->points + 3 * (int64_t)ids[k]);
   }
-  return seen;
-}
-
-static void occlude(void *arg, int worker, size_t chunk)
-{
-  const work *w = arg;
-  const int64_t first = (int64_t)(w->job->view.backwards ? w->chunks - 1 - chunk : chunk) * WORDS,
-                count = w->job->view.count;
-  (void)worker;
-  for (int64_t word = first; word < first + WORDS && word < words_of(count); ++word) {
-    const int64_t left = count - word * PMB_VISIBLE_WORD;
-    w->words[word] = look(w, word, left < PMB_VISIBLE_WORD ? (1u << left) - 1 : UINT32_MAX, 1);
-  }
+  const pmb_visible_box box = pmb_visible_box_of(view, c[0], c[1], c[2]);
+  const float corners[3][2] = { { c[0].x, c[0].y }, { c[1].x, c[1].y }, { c[2].x, c[2].y } };
+  return (uint32_t)pmb_visible_look(view, &box, corners, 0, w->depths);
 }
 
 static void select_visible(void *arg, int worker, size_t chunk)
 {
-  const work *w = arg;
-  const int64_t first = (int64_t)chunk * WORDS, count = w->job->view.count;
+  const pmb_visible_work *w = arg;
+  const int64_t first = (int64_t)chunk * PMB_VISIBLE_WORDS, count = w->job->view.count;
   int64_t visible = 0;
   (void)worker;
-  for (int64_t word = first; word < first + WORDS && word < words_of(count); ++word) {
-    w->words[word] = look(w, word, w->words[word], 0);
-    visible += pmb_popcount(w->words[word]);
+  for (int64_t word = first; word < first + PMB_VISIBLE_WORDS && word < words_of(count); ++word) {
+    uint32_t seen = 0;
+    for (uint32_t bits = w->words[word]; bits; bits &= bits - 1) {
+      const int bit = pmb_lowest_bit(bits);
+      seen |= is_visible(w, word * PMB_VISIBLE_WORD + bit) << bit;
+    }
+    w->words[word] = seen;
+    visible += pmb_popcount(seen);
   }
   w->before[chunk] = visible;
 }
 
 static void write_visible(void *arg, int worker, size_t chunk)
 {
-  const work *w = arg;
-  const int64_t first = (int64_t)chunk * WORDS, count = w->job->view.count;
+  const pmb_visible_work *w = arg;
+  const int64_t first = (int64_t)chunk * PMB_VISIBLE_WORDS, count = w->job->view.count;
   uint32_t *to = w->job->visible + 3 * w->before[chunk];
   (void)worker;
-  for (int64_t word = first; word < first + WORDS && word < words_of(count); ++word) {
+  for (int64_t word = first; word < first + PMB_VISIBLE_WORDS && word < words_of(count); ++word) {
     for (uint32_t bits = w->words[word]; bits; bits &= bits - 1, to += 3) {
       memcpy(to, w->job->view.triangles + 3 * (word * PMB_VISIBLE_WORD + pmb_lowest_bit(bits)), 3 * sizeof(*to));
     }
@@ -147,7 +132,7 @@ static void write_visible(void *arg, int worker, size_t chunk)
 }
 
 /* Runs a pass, to this fraction of the call. */
-static pmb_status run(pmb_context *context, work *w, double end, size_t chunks, pmb_body *pass)
+static pmb_status run(pmb_context *context, pmb_visible_work *w, double end, size_t chunks, pmb_body *pass)
 {
   context->crew.fraction_begin = context->crew.fraction_end;
   context->crew.fraction_end = end;
@@ -159,7 +144,8 @@ static pmb_status run(pmb_context *context, work *w, double end, size_t chunks, 
 static pmb_status find_on_cpu(pmb_context *context, const pmb_visible_job *job, int64_t *found)
 {
   const size_t samples = (size_t)job->view.width * (size_t)job->view.height * (size_t)job->view.samples;
-  const size_t words = (size_t)words_of(job->view.count), chunks = (words + WORDS - 1) / WORDS;
+  const size_t words = (size_t)words_of(job->view.count),
+               chunks = (words + PMB_VISIBLE_WORDS - 1) / PMB_VISIBLE_WORDS;
   pmb_buffer *buffers = context->visible;
   if (!pmb_buffer_reserve(&context->memory, &buffers[0], samples, sizeof(uint32_t)) ||
     !pmb_buffer_reserve(&context->memory, &buffers[1], words, sizeof(uint32_t)) ||
@@ -168,9 +154,11 @@ static pmb_status find_on_cpu(pmb_context *context, const pmb_visible_job *job, 
       "pmb_find_visible: no memory for the depths of %zu samples and the flags of %lld triangles", samples,
       (long long)job->view.count);
   }
-  work w = { job, buffers[0].data, buffers[1].data, buffers[2].data, chunks };
+  const pmb_cpu *cpu = context->backend == &pmb_cpu_backend ? context->state : NULL;
+  const pmb_cpu_loops *loops = cpu ? cpu->loops : pmb_cpu_find_loops(NULL);
+  pmb_visible_work w = { job, buffers[0].data, buffers[1].data, buffers[2].data, chunks };
   memset(w.depths, 0xff, samples * sizeof(*w.depths));
-  pmb_status status = run(context, &w, 0.5, chunks, occlude);
+  pmb_status status = run(context, &w, 0.5, chunks, loops->visible_occlude);
   status = status == PMB_OK ? run(context, &w, 0.9, chunks, select_visible) : status;
   if (status != PMB_OK) {
     return status;

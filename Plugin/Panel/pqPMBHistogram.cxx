@@ -73,7 +73,7 @@ void pqPMBHistogram::DrawLines(QPainter& painter, const QVector<double>& values)
   }
 }
 
-// The heights as square roots: the bins of air are often a hundred times as high as what one looks for.
+// Draws square roots of the heights: bins of air are often a hundred times higher than those of the objects.
 void pqPMBHistogram::paintEvent(QPaintEvent*)
 {
   if (this->Curve.size() < 3)

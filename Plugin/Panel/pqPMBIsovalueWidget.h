@@ -3,9 +3,9 @@
  * @class pqPMBIsovalueWidget
  * @brief the suggested isovalues as buttons below a small histogram of the volume; a click there is a new isovalue
  *
- * It takes the place of the list of isovalues, as one typed there would, and waits for Apply; while Live is ticked, the surface
- * follows at once. Of a representation it counts at once, too. Its widget asks the server for suggestions when it is shown and
- * after each update; the filter's proxy does so itself.
+ * It replaces the list of isovalues, as if it were typed there, and waits for Apply. While Live is ticked, the surface follows
+ * at once. A representation's isovalue changes at once, too. Its widget asks for suggestions when it is shown and after each
+ * update; the filter's proxy does so itself.
  */
 #ifndef pqPMBIsovalueWidget_h
 #define pqPMBIsovalueWidget_h

@@ -3,7 +3,7 @@
  * @class pqPMBTextWidget
  * @brief shows a text that the filter gives: wrapped, and nothing to type into or to click on
  *
- * As "pmb_note" it has its label in the text, and is not to be seen while there is none.
+ * As "pmb_note" it shows its label in the text and hides while the text is empty.
  */
 #ifndef pqPMBTextWidget_h
 #define pqPMBTextWidget_h

@@ -62,45 +62,6 @@ std::set<int> CellsOf(vtkPolyData* mesh)
   return cells;
 }
 
-// Half of the cells, of each kind of flag a third; the others' triangles stay as they are.
-void TestCells(bool uniformGrid)
-{
-  auto whole = MakeNumbered();
-  auto all = Contour(whole, 12.5);
-  vtkSmartPointer<vtkImageData> image = whole;
-  if (uniformGrid)
-  {
-    image = vtkSmartPointer<vtkUniformGrid>::New();
-    image->ShallowCopy(whole);
-  }
-  auto ghosts = AddGhosts(image->GetCellData(), image->GetNumberOfCells());
-  std::set<int> expected;
-  for (int cell : CellsOf(all))
-  {
-    const unsigned char kinds[] = { 0, Attributes::HIDDENCELL, Attributes::DUPLICATECELL, Attributes::REFINEDCELL,
-      Attributes::HIDDENCELL | Attributes::DUPLICATECELL, Attributes::EXTERIORCELL };
-    const unsigned char kind = kinds[(cell / 3) % 6];
-    ghosts->SetValue(cell, kind);
-    if (!(kind & (Attributes::HIDDENCELL | Attributes::REFINEDCELL)))
-    {
-      expected.insert(cell);
-    }
-  }
-  auto mesh = Contour(image, 12.5);
-  const std::string what = uniformGrid ? "uniform grid" : "image";
-  PMB_CHECK(!expected.empty() && expected.size() < CellsOf(all).size(), what << ": nothing tested");
-  PMB_CHECK(CellsOf(mesh) == expected, what << ": other cells than those that are visible give triangles");
-  PMB_EQUAL(Judge(mesh).Orphans, 0, what + ": points without triangles");
-  vtkUnsignedCharArray* flags = mesh->GetCellGhostArray();
-  PMB_CHECK(flags && flags->GetNumberOfTuples() == mesh->GetNumberOfPolys(), what << ": flags of triangles");
-  vtkDataArray* numbers = mesh->GetCellData()->GetArray("Cell");
-  for (vtkIdType i = 0; flags && i < flags->GetNumberOfTuples(); ++i)
-  {
-    const auto cell = static_cast<vtkIdType>(numbers->GetComponent(i, 0));
-    PMB_EQUAL(int(flags->GetValue(i)), int(ghosts->GetValue(cell)), what + ": flag of a triangle");
-  }
-}
-
 // vtkUniformGrid's own way to blank, changed between updates.
 void TestChanges()
 {
@@ -202,8 +163,6 @@ void TestUnfit(const Unfit& unfit)
 
 int TestPMBContourFilterHidden(int, char*[])
 {
-  TestCells(false);
-  TestCells(true);
   TestChanges();
   TestSlice();
   const Unfit unfit[] = { { "920 tuples", false, 10, VTK_UNSIGNED_CHAR, 1, -80 },

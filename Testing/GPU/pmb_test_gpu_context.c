@@ -47,7 +47,7 @@ static void out_of_memory(void)
   bind_to(cpu, &v.view);
   CHECK_STATUS(cpu, mesh_extract(cpu, isovalues, 1, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
   CHECK_STATUS(cpu, mesh_extract(cpu, isovalues, SEVERAL, 1, PMB_FLOAT32, PMB_INT32, &want_several), PMB_OK);
-  for (int64_t limit = 16384; limit < 64 << 20; limit += limit / (is_short() ? 2 : 16)) {
+  for (int64_t limit = 16384; limit < 64 << 20; limit += limit / (TEST_SLOW ? 1 : is_short() ? 2 : 16)) {
     const pmb_status status = extract_limited(&v, limit, isovalues, 1, &want);
     const pmb_status several = extract_limited(&v, limit, isovalues, SEVERAL, &want_several);
     CHECK(status == several, "limit %lld: one isovalue %s, several %s", (long long)limit, pmb_status_text(status),

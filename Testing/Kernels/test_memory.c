@@ -1,57 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * test_memory.c - allocations that fail, memory that must come back, and how much of it is used. */
-#include <pthread.h>
-
-#include "test_util.h"
-
-/* Counts blocks, refuses the one numbered `fails`, and insists on the thread that called the core. */
-typedef struct ledger {
-  int64_t allocations, fails, held, bytes, peak;
-  int refused;
-  pthread_t caller;
-} ledger;
-
-enum { HEAD = 64 }; /* before each block, for its size */
-
-static void *ledger_allocate(void *user, size_t bytes)
-{
-  ledger *l = user;
-  CHECK(pthread_equal(l->caller, pthread_self()), "allocated on another thread");
-  if (++l->allocations == l->fails) {
-    l->refused = 1;
-    return NULL;
-  }
-  char *block = aligned_alloc(HEAD, HEAD + (bytes + HEAD - 1) / HEAD * HEAD);
-  if (!block) return NULL;
-  memset(block, 0x5a, HEAD + bytes); /* nothing may rely on zeroes */
-  memcpy(block, &bytes, sizeof bytes);
-  l->held++;
-  l->bytes += (int64_t)bytes;
-  if (l->bytes > l->peak) l->peak = l->bytes;
-  return block + HEAD;
-}
-
-static void ledger_release(void *user, void *memory)
-{
-  ledger *l = user;
-  size_t bytes;
-  CHECK(pthread_equal(l->caller, pthread_self()), "released on another thread");
-  if (!CHECK(memory != NULL, "released NULL")) return;
-  memcpy(&bytes, (char *)memory - HEAD, sizeof bytes);
-  l->held--;
-  l->bytes -= (int64_t)bytes;
-  free((char *)memory - HEAD);
-}
-
-static pmb_options options_of(ledger *l, int threads)
-{
-  memset(l, 0, sizeof *l);
-  l->caller = pthread_self();
-  return (pmb_options){
-    .struct_size = sizeof(pmb_options), .threads = threads, .allocator = { ledger_allocate, ledger_release, l }
-  };
-}
+#include "test_ledger.h"
 
 /* A volume of each kind of trouble: strided, non-finite, several bricks. */
 static double make_volume(test_volume *v)
@@ -116,7 +66,7 @@ static void fail_each_allocation(int threads)
   int64_t n = 1, given_up = 0;
   for (int refused = 1; refused; n += TEST_SLOW ? 4 : 1) {
     ledger l;
-    pmb_options options = options_of(&l, threads);
+    pmb_options options = ledger_options(&l, threads);
     pmb_context *context = NULL;
     l.fails = n;
     test_about("allocation %lld fails, %d threads", (long long)n, threads);
@@ -160,7 +110,7 @@ static void sparse_volume_needs_little_memory(void)
   const double isovalue = -0.012;
   const int64_t limit = (int64_t)256 * 256 * 256 / 8;
   ledger l;
-  pmb_options options = options_of(&l, 2);
+  pmb_options options = ledger_options(&l, 2);
   pmb_context *context = NULL;
   test_volume v;
   test_mesh m;
@@ -197,7 +147,7 @@ static void several_isovalues_keep_little(void)
   enum { N = 320, MOST = 8 };
   test_volume v;
   ledger l;
-  pmb_options options = options_of(&l, 1);
+  pmb_options options = ledger_options(&l, 1);
   pmb_context *context = NULL;
   double isovalues[MOST];
   const int64_t allowed = (int64_t)1 << 24; /* half of the samples' bytes are less */

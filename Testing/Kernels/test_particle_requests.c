@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "particles_mesh.h"
+#include "test_ledger.h"
 
 /* ---- unusual input ---- */
 
@@ -205,30 +206,15 @@ static void too_many_bricks(void)
 
 /* ---- memory and stops ---- */
 
-typedef struct ledger {
-  int64_t allocations, fails, held;
+typedef struct stopper {
   int stop_at, calls;
-} ledger;
+} stopper;
 
-static void *ledger_allocate(void *user, size_t bytes)
+static int stop(void *user, double fraction)
 {
-  ledger *l = user;
-  void *memory = ++l->allocations == l->fails ? NULL : malloc(bytes);
-  l->held += memory != NULL;
-  return memory;
-}
-
-static void ledger_release(void *user, void *memory)
-{
-  ((ledger *)user)->held--;
-  free(memory);
-}
-
-static int ledger_progress(void *user, double fraction)
-{
-  ledger *l = user;
+  stopper *s = user;
   CHECK(fraction >= 0 && fraction <= 1, "fraction %g", fraction);
-  return ++l->calls == l->stop_at;
+  return ++s->calls == s->stop_at;
 }
 
 /* Each allocation fails once, and each call of the hook stops once, while a mesh is counted or an image filled; then the same
@@ -248,22 +234,22 @@ static void failures_and_stops(void)
   const pmb_particle_image image = { sizeof image, { -1, -1, -1 }, { 0.3, 0.3, 0.3 }, { 20, 20, 20 }, { 0 }, values };
   for (int kind = 0; kind < 4; kind++)
     for (int stops = kind & 1, at = 1, more = 1; more && CHECK(at < 1000, "no end"); at++) {
-      ledger l = { .fails = stops ? 0 : at, .stop_at = stops ? at : 0 };
-      const pmb_options options = { .struct_size = sizeof options,
-        .device = PMB_DEVICE_CPU,
-        .threads = 2,
-        .allocator = { ledger_allocate, ledger_release, &l } };
+      ledger l;
+      stopper stopper = { stops ? at : 0, 0 };
+      pmb_options options = ledger_options(&l, 2);
+      options.device = PMB_DEVICE_CPU;
+      l.fails = stops ? 0 : at;
       pmb_particles *particles;
       test_about("%s %d", stops ? "stop" : "allocation", at);
       if (pmb_create(&options, &context) != PMB_OK) continue;
-      pmb_set_progress(context, ledger_progress, &l);
+      pmb_set_progress(context, stop, &stopper);
       pmb_status status = pmb_particles_create(context, &particles);
       if (status == PMB_OK) {
         pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
         status = kind < 2 ? pmb_particles_count(particles, &r, &sizes) : pmb_particles_sample(particles, &r, &image);
         more = status != PMB_OK;
         CHECK(status == PMB_OK || status == (stops ? PMB_ABORTED : PMB_OUT_OF_MEMORY), "%s", pmb_error(context));
-        l.stop_at = 0;
+        stopper.stop_at = 0;
         l.fails = 0;
         CHECK_STATUS(context, extract(context, particles, &r, PMB_FLOAT64, PMB_INT32, &m), PMB_OK);
         mesh_equal(&right, &m, "mesh");
@@ -283,11 +269,9 @@ static void failures_and_stops(void)
 static void memory_is_used_again(void)
 {
   double *position = make_cloud(3000, 12, 2206);
-  ledger l = { 0 };
-  const pmb_options options = { .struct_size = sizeof options,
-    .device = PMB_DEVICE_CPU,
-    .threads = 2,
-    .allocator = { ledger_allocate, ledger_release, &l } };
+  ledger l;
+  pmb_options options = ledger_options(&l, 2);
+  options.device = PMB_DEVICE_CPU;
   pmb_particle_request r = request_of(position, 3000, PMB_KERNEL_SPLINE);
   pmb_context *context;
   pmb_particles *particles;

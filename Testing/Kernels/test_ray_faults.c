@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "rays_shots.h"
+#include "test_ledger.h"
 
 typedef struct watch {
   int calls, stop_at, wrong;
@@ -23,7 +24,7 @@ static int hook(void *user, double fraction)
 /* The hook ends a long picture at each of its calls; the next picture is whole. Many pixels, or rays with many samples. */
 static void stops(void)
 {
-  enum { WIDTH = 400, HEIGHT = 300 };
+  enum { WIDTH = TEST_SLOW ? 200 : 400, HEIGHT = TEST_SLOW ? 150 : 300 };
   for (int round = 0; round < 4; round++) {
     const int threads = round % 2 ? 3 : 1, is_long = round / 2;
     static shot s;
@@ -108,30 +109,6 @@ static void stops_between_tiles(void)
   volume_free(&v);
 }
 
-typedef struct ledger {
-  int64_t allocations, fails, held;
-  pthread_t caller;
-} ledger;
-
-static void *ledger_allocate(void *user, size_t bytes)
-{
-  ledger *l = user;
-  CHECK(pthread_equal(l->caller, pthread_self()), "allocated on another thread");
-  if (++l->allocations == l->fails) return NULL;
-  void *memory = malloc(bytes);
-  l->held += memory != NULL;
-  if (memory) memset(memory, 0x5a, bytes); /* nothing may rely on zeroes */
-  return memory;
-}
-
-static void ledger_release(void *user, void *memory)
-{
-  ledger *l = user;
-  CHECK(memory != NULL, "released NULL");
-  l->held--;
-  free(memory);
-}
-
 /* Each allocation of a cast fails once: the status says so, nothing is left, and the next cast gives the picture. */
 static void allocations_fail(void)
 {
@@ -142,19 +119,16 @@ static void allocations_fail(void)
     pmb_destroy(good_shot(&good, &v, (pmb_ray_mode)mode, 1));
     shot_copy(&s, &good);
     for (int n = 1; n < 100; n++) {
-      ledger l = { 0, 0, 0, pthread_self() };
-      const pmb_options options = {
-        .struct_size = sizeof options, .threads = 1 + n % 2, .allocator = { ledger_allocate, ledger_release, &l }
-      };
+      ledger l;
+      const pmb_options options = ledger_options(&l, 1 + n % 2);
       pmb_context *context = NULL;
       CHECK(pmb_create(&options, &context) == PMB_OK, "%s", pmb_error(NULL));
       CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
       const int64_t before = l.allocations, held = l.held;
       l.fails = before + n;
       const pmb_status status = pmb_cast_rays(context, &s.r);
-      const int refused = l.allocations >= l.fails;
       test_about("mode %d, allocation %d", mode, n);
-      CHECK(status == PMB_OK || (refused && status == PMB_OUT_OF_MEMORY), "%s", pmb_error(context));
+      CHECK(status == PMB_OK || (l.refused && status == PMB_OUT_OF_MEMORY), "%s", pmb_error(context));
       if (status == PMB_OUT_OF_MEMORY) {
         told++;
         CHECK(l.held == held, "%d blocks are left", (int)(l.held - held));
@@ -164,7 +138,7 @@ static void allocations_fail(void)
       CHECK(!memcmp(s.colors, good.colors, sizeof s.colors), "another picture");
       pmb_destroy(context);
       CHECK(l.held == 0, "%d blocks are left", (int)l.held);
-      if (!refused) break;
+      if (!l.refused) break;
     }
     volume_free(&v);
   }

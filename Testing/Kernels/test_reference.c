@@ -63,7 +63,7 @@ static void every_size(void)
 {
   test_rng rng = { 100 };
   pmb_context *context = context_new(1, NULL);
-  for (int n = 0; n < (TEST_SLOW ? 70 : 4 * 210); n++) {
+  for (int n = 0; n < (TEST_SLOW ? 70 : 2 * 210); n++) {
     int64_t d[3];
     for (int a = 0; a < 3; a++) d[a] = a == n % 3 ? 1 + (TEST_SLOW ? n : n / 3) % 70 : rng_int(&rng, 2, a ? 11 : 40);
     compare_random(context, d[0], d[1], d[2], &rng);

@@ -102,7 +102,7 @@ static void many_short_calls(void)
   volume_fill(&v, DATA_NOISE, &rng);
   ref_mesh *r = ref_extract(&v.view, isovalue, 0);
   pmb_context *context = NULL;
-  for (int n = 0; n < (TEST_SLOW ? 60 : 600); n++) {
+  for (int n = 0; n < (TEST_SLOW ? 60 : 300); n++) {
     if (n % 5 == 0) {
       pmb_destroy(context);
       context = context_new(2 + n % 14, NULL);

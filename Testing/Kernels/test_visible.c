@@ -3,6 +3,7 @@
  * test_visible.c - the visible triangles of a mesh, beside all triangles at each sample, in double. */
 #include <stdio.h>
 
+#include "test_ledger.h"
 #include "visible_scene.h"
 
 /* Depth of a triangle at a place of the picture (-1 to 1 both); INFINITY: it is not there. Exact up to rounding, as the
@@ -139,12 +140,12 @@ static void hidden_are_left_out(void)
   pmb_destroy(context);
 }
 
-static void same_for_any_threads(void)
+static void same_for_any_threads_and_path(void)
 {
   static visible_scene s;
   static uint32_t first[3 * VS_TRIANGLES];
   test_rng rng = { 77 };
-  pmb_context *contexts[2] = { context_new(1, NULL), context_new(5, NULL) };
+  pmb_context *contexts[2] = { context_new(1, "portable"), context_new(5, NULL) };
   for (int round = 0; round < 30; round++) {
     int64_t counts[2] = { 0, 0 };
     test_about("round %d", round);
@@ -218,35 +219,18 @@ static void strange_meshes(void)
   pmb_destroy(context);
 }
 
-/* Memory of which an allocation fails. */
-typedef struct ledger {
-  int64_t allocations, fails;
-} ledger;
-
-static void *ledger_allocate(void *user, size_t bytes)
-{
-  ledger *l = user;
-  return ++l->allocations == l->fails ? NULL : malloc(bytes);
-}
-
-static void ledger_release(void *user, void *memory)
-{
-  (void)user;
-  free(memory);
-}
-
+/* The first allocations of a search fail; then the same context finds the triangles, and the next picture allocates nothing. */
 static void allocations_fail(void)
 {
   static visible_scene s;
   test_rng rng = { 5 };
   vs_random(&s, &rng);
   for (int64_t n = 1; n <= 3; n++) {
-    ledger l = { 0, 0 };
+    ledger l;
     int64_t count = 0;
     pmb_context *context = NULL;
-    const pmb_options options = {
-      .struct_size = sizeof options, .device = PMB_DEVICE_CPU, .allocator = { ledger_allocate, ledger_release, &l }
-    };
+    pmb_options options = ledger_options(&l, 0);
+    options.device = PMB_DEVICE_CPU;
     CHECK_STATUS(context, pmb_create(&options, &context), PMB_OK);
     l.fails = l.allocations + n;
     CHECK_REFUSED(context, pmb_find_visible(context, &s.request, &count), PMB_OUT_OF_MEMORY, "depths");
@@ -262,7 +246,7 @@ static void allocations_fail(void)
 TEST_MAIN(
   CASE(nearest_are_found)
   CASE(hidden_are_left_out)
-  CASE(same_for_any_threads)
+  CASE(same_for_any_threads_and_path)
   CASE(bad_requests)
   CASE(strange_meshes)
   CASE(allocations_fail)

@@ -14,7 +14,7 @@ from plugin_testing import SKIPPED, equal, true
 # Containers may forbid what Open MPI's shared memory copies with; loopback is enough here. And nothing of this process's own
 # MPI, or mpirun takes itself for a part of it and ends.
 MPI_SETTINGS = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_tcp_if_include": "lo",
-                "OMPI_MCA_plm_rsh_agent": "false"}
+                "OMPI_MCA_plm_rsh_agent": "false", "OMPI_MCA_mpi_yield_when_idle": "1"}
 ENVIRONMENT = {**{name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_"))},
                **MPI_SETTINGS}
 

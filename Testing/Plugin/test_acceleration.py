@@ -206,11 +206,13 @@ def settings_file():
                 with open(os.path.join(folder, f"{name}-UserSettings.json"), "w", encoding="utf-8") as text:
                     text.write('{"settings":   {"PMBContourSettings": {"AccelerateContour": 0}, "other": {"one": 2}}}')
             before = settings_of(home)
-            for switches, expected in ((((True, False),), 1), ((), 0), (((True, False), (False, False)), 0)):
+            for switches, expected in ((((True, False), (False, False)), 0), (((True, False),), 1), ((), 0)):
                 equal(accelerated_runs(program, home, *switches), expected, f"{program}, {switches}: accelerated executions")
                 true(settings_of(home) == before, f"{program}, {switches}: settings have changed: {settings_of(home)}")
-            for switches, expected in ((((True, True),), 1), ((), 1), (((False, False),), 0), ((), 1), (((False, True),), 0),
-                                       ((), 0)):
+            kept = [(((True, True),), 1), ((), 1)]
+            if program == "pvpython":
+                kept += [(((False, False),), 0), ((), 1), (((False, True),), 0), ((), 0)]
+            for switches, expected in kept:
                 equal(accelerated_runs(program, home, *switches), expected,
                       f"{program}, {switches} kept: accelerated executions")
             true(settings_of(home) != before, f"{program}: what is kept is in no file")

@@ -42,12 +42,6 @@ pmb_status pmb_cuda_await_caller(pmb_cuda *cuda, int on_device, void *stream, co
   return pmb_cuda_check(cuda->context, error, "the caller's stream");
 }
 
-pmb_status pmb_cuda_check_samples(pmb_cuda *cuda, const pmb_volume *volume)
-{
-  PMB_STEP(pmb_cuda_check_array(cuda, volume->on_device, volume->samples, "pmb_bind", "samples"));
-  return pmb_cuda_await_caller(cuda, volume->on_device, volume->stream, "pmb_bind");
-}
-
 pmb_status pmb_cuda_check_mesh(pmb_cuda *cuda, const pmb_mesh *mesh)
 {
   const auto check = [&](const void *array, const char *what) {
