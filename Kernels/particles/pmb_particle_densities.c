@@ -2,28 +2,9 @@
  * Pass densities: the sum of kernels at the particles. */
 #include "particles/pmb_particle_near.h"
 
-/* Particles of one row of cubes, whose densities are computed together. */
-typedef struct density_block {
-  pmb_particle_scratch *scratch;
-  const uint8_t (*places)[8]; /* of pmb_cpu_tables */
-  float whole[3][PMB_LANES], part[3][PMB_LANES], scale[PMB_LANES], sum[PMB_LANES];
-} density_block;
-
-static void add_densities(void *arg)
+static void add_densities(void *points)
 {
-  density_block *b = arg;
-  const pmb_particle_near *near = &b->scratch->near;
-  const int n =
-    list_near_points(b->scratch, b->places, (const float(*)[PMB_LANES])b->whole, (const float(*)[PMB_LANES])b->part);
-  for (int i = 0; i < n; ++i) {
-    const int j = b->scratch->list[i];
-    PMB_EACH_LANE (l) {
-      const float x = pmb_particle_offset(b->whole[0][l], b->part[0][l], near->cell[0][j], near->fraction[0][j]);
-      const float y = pmb_particle_offset(b->whole[1][l], b->part[1][l], near->cell[1][j], near->fraction[1][j]);
-      const float z = pmb_particle_offset(b->whole[2][l], b->part[2][l], near->cell[2][j], near->fraction[2][j]);
-      b->sum[l] = pmb_kernel_add(PMB_KERNEL_SPLINE, b->sum[l], x * x + (y * y + z * z), b->scale[l], near->amount[j]);
-    }
-  }
+  add_to_points(points, PMB_KERNEL_SPLINE, 1);
 }
 
 /* The end of a block that begins with particle i. Its particles are near one another, so that they have neighbours in common. */
@@ -44,7 +25,7 @@ static void density_of_block(
   pmb_particles *p, pmb_particle_scratch *scratch, int64_t begin, int64_t end, int32_t at[3])
 {
   const float *masses = p->request.masses.values ? p->masses.data : NULL;
-  density_block b = { .scratch = scratch, .places = p->cpu.tables->places };
+  near_points b = { .scratch = scratch, .places = p->cpu.tables->places };
   near_search search = { p, masses, { 0 }, { 0 }, &scratch->near, add_densities, &b, NULL, 1 };
   int same_rows = 1;
   for (int a = 0; a < 3; ++a) {

@@ -260,6 +260,32 @@ static inline int list_near_points(pmb_particle_scratch *s, const uint8_t (*plac
   return list_margins(s, s->near.n, places);
 }
 
+/* 16 points, their places in cells from the first cell of the search, and the sums of the kernels there. */
+typedef struct near_points {
+  pmb_particle_scratch *scratch;
+  const uint8_t (*places)[8]; /* of pmb_cpu_tables */
+  float whole[3][PMB_LANES], part[3][PMB_LANES], sum[PMB_LANES];
+  float scale[PMB_LANES]; /* of the kernels around the points, for densities */
+} near_points;
+
+/* Adds the particles near. by_point: the kernels' scales are the points'; else they are the particles'. */
+PMB_INLINE void add_to_points(near_points *b, const int kernel, const int by_point)
+{
+  const pmb_particle_near *near = &b->scratch->near;
+  const int n =
+    list_near_points(b->scratch, b->places, (const float(*)[PMB_LANES])b->whole, (const float(*)[PMB_LANES])b->part);
+  for (int i = 0; i < n; ++i) {
+    const int j = b->scratch->list[i];
+    PMB_EACH_LANE (l) {
+      const float x = pmb_particle_offset(b->whole[0][l], b->part[0][l], near->cell[0][j], near->fraction[0][j]);
+      const float y = pmb_particle_offset(b->whole[1][l], b->part[1][l], near->cell[1][j], near->fraction[1][j]);
+      const float z = pmb_particle_offset(b->whole[2][l], b->part[2][l], near->cell[2][j], near->fraction[2][j]);
+      const float scale = by_point ? b->scale[l] : near->scale[j];
+      b->sum[l] = pmb_kernel_add(kernel, b->sum[l], x * x + (y * y + z * z), scale, near->amount[j]);
+    }
+  }
+}
+
 /* by_kernel[kernel](arg) calls work(arg, kernel): one function for each kernel. */
 #define PMB_BY_KERNEL(work)            \
   static void by_spline(void *arg)     \

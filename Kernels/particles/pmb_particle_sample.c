@@ -2,33 +2,15 @@
  * Pass sample: the potential at the samples of an image, 16 of a row at a time. */
 #include "particles/pmb_particle_near.h"
 
-/* Samples of a row, their places in cells from the first cell of the search. */
-typedef struct row_sum {
-  pmb_particle_scratch *scratch;
-  const uint8_t (*places)[8]; /* of pmb_cpu_tables */
-  float whole[3][PMB_LANES], part[3][PMB_LANES], sum[PMB_LANES];
-} row_sum;
-
-PMB_INLINE void add_to_row(row_sum *b, const int kernel)
+PMB_INLINE void add_to_row(near_points *row, const int kernel)
 {
-  const pmb_particle_near *near = &b->scratch->near;
-  const int n =
-    list_near_points(b->scratch, b->places, (const float(*)[PMB_LANES])b->whole, (const float(*)[PMB_LANES])b->part);
-  for (int i = 0; i < n; ++i) {
-    const int j = b->scratch->list[i];
-    PMB_EACH_LANE (l) {
-      const float x = pmb_particle_offset(b->whole[0][l], b->part[0][l], near->cell[0][j], near->fraction[0][j]);
-      const float y = pmb_particle_offset(b->whole[1][l], b->part[1][l], near->cell[1][j], near->fraction[1][j]);
-      const float z = pmb_particle_offset(b->whole[2][l], b->part[2][l], near->cell[2][j], near->fraction[2][j]);
-      b->sum[l] = pmb_kernel_add(kernel, b->sum[l], x * x + (y * y + z * z), near->scale[j], near->amount[j]);
-    }
-  }
+  add_to_points(row, kernel, 0);
 }
 
 PMB_BY_KERNEL(add_to_row)
 
 /* Sets places and the box to search for n samples from `first` on, along x. Returns 0 if no kernel reaches them. */
-static int place_row(const pmb_particles *p, const int64_t first[3], int n, row_sum *b, near_search *search)
+static int place_row(const pmb_particles *p, const int64_t first[3], int n, near_points *b, near_search *search)
 {
   const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
   const pmb_particle_image *image = p->image;
@@ -58,7 +40,7 @@ void PMB_PATH_NAME(pmb_particle_sample)(void *data, int worker, size_t chunk)
   pmb_particles *p = data;
   const pmb_particle_image *image = p->image;
   const double scale = p->request.kernel == PMB_KERNEL_SPHERES ? p->request.spacing : 1;
-  row_sum b = { .scratch = pmb_particle_scratch_of(p, worker), .places = p->cpu.tables->places };
+  near_points b = { .scratch = pmb_particle_scratch_of(p, worker), .places = p->cpu.tables->places };
   near_search search = { p, p->amounts.data, { 0 }, { 0 }, &b.scratch->near, by_kernel[p->request.kernel], &b, NULL,
     0 };
   float *out = image->values + (int64_t)chunk * image->dims[0];
