@@ -55,14 +55,14 @@ static pmb_status map(pmb_context *context, pmb_gl_buffers *buffers, const char 
   return context->backend->map_gl(context, buffers, memory, bytes);
 }
 
-/* What is emitted: the volume's count, or that of particles. */
+/* The count to emit: that of the volume or of particles. */
 typedef struct counted {
-  const char *call, *count; /* names */
+  const char *call, *count; /* names of the functions, for messages */
   pmb_particles *particles; /* NULL: the volume's */
   pmb_sizes sizes;
 } counted;
 
-/* Emits to mapped buffers. */
+/* Emits into mapped buffers. */
 static pmb_status emit_mapped(pmb_context *context, const counted *from, const pmb_gl_mesh *gl,
   void *memory[PMB_GL_BUFFERS], const size_t bytes[PMB_GL_BUFFERS])
 {
@@ -128,7 +128,7 @@ pmb_status pmb_particles_emit_gl(pmb_particles *p, pmb_gl_buffers *buffers, cons
   return emit(p->context, &from, p->counted, buffers, mesh);
 }
 
-/* Casts to mapped buffers. */
+/* Casts into mapped buffers. */
 static pmb_status cast_mapped(pmb_context *context, const pmb_ray_request *request, void *memory[PMB_GL_BUFFERS],
   const size_t bytes[PMB_GL_BUFFERS])
 {
@@ -169,7 +169,7 @@ pmb_status pmb_cast_rays_gl(pmb_context *context, pmb_gl_buffers *buffers, const
   return status;
 }
 
-/* Finds them in mapped buffers: those of the mesh, and the one that visible triangles go to. */
+/* Finds the visible triangles of a mesh in mapped buffers and writes them to another. */
 static pmb_status find_mapped(pmb_context *context, const pmb_visible_request *request, void *const mesh[],
   const size_t mesh_bytes[], void *visible, size_t visible_bytes, int64_t *count)
 {

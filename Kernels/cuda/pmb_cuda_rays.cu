@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Rays, a thread each: the "standard" way of sampling of Wang, Yang, Cao, LDAV 2014, section 3.2; in mode composite four threads
- * each, which look at four samples one behind another: a 3D bundle of their section 5, of 4 x 2 pixels and 4 samples. */
+ * Rays with one thread each: the "standard" sampling of Wang, Yang, Cao, LDAV 2014, section 3.2. In mode composite four threads
+ * share a ray and look at four successive samples: a 3D bundle of their section 5, of 4 x 2 pixels and 4 samples. */
 #include "cuda/pmb_cuda.cuh"
 #include "shared/pmb_ray.h"
 
 #define PMB_EACH_TYPE "shared/pmb_ray_template.h"
 #include "shared/pmb_each_type.h"
 
-/* SHARE: threads of a ray in mode composite; of 1, 2, 4 and 8 the fastest from most sides (Docs/RAYS.md). */
+/* SHARE: threads per ray in mode composite. Of 1, 2, 4 and 8 the fastest from most directions (Docs/RAYS.md). */
 enum { THREADS = 256, SHARE = 4 };
 
-/* pmb_ray_cast of a sample type. */
+/* pmb_ray_cast for a sample type. */
 #define PMB_CAST(NAME, type, name, real)                                                            \
   static __device__ __forceinline__ pmb_pixel cast(                                                 \
     const pmb_ray_job *job, int mode, int x, int y, float limit, int lane, int lanes, const type *) \
@@ -19,12 +19,12 @@ enum { THREADS = 256, SHARE = 4 };
   }
 PMB_SAMPLE_TYPES(PMB_CAST)
 
-/* The pixels of a warp of which LANES threads share a ray, and of a block. */
+/* The pixels of a warp and of a block. LANES threads share a ray. */
 template <int LANES> struct tile {
   enum { X = LANES == 1 ? 8 : 4, Y = 32 / LANES / X, BLOCK_X = 2 * X, BLOCK_Y = 4 * Y };
 };
 
-/* d_limits, d_depth: NULL where they are not wanted. */
+/* d_limits, d_depth: may be NULL. */
 template <class T, int MODE, int LANES>
 static __global__ void __launch_bounds__(THREADS, MODE == PMB_RAY_COMPOSITE ? 3 : 2)
   rays_kernel(const __grid_constant__ pmb_ray_job job, const float *d_limits, pmb_ray_entry *d_colors, float *d_depth)
@@ -57,7 +57,7 @@ typedef struct picture {
   size_t pixels;
 } picture;
 
-/* Makes room for a picture that goes to the host, and copies the limits. */
+/* Reserves memory for a picture that goes to the host; copies the depth limits. */
 static pmb_status make_room(pmb_cuda *cuda, const pmb_ray_request *request, picture *p)
 {
   PMB_STEP(pmb_cuda_reserve(cuda, &cuda->picture, (int64_t)p->pixels * 6, sizeof(float), "the picture"));
@@ -73,7 +73,7 @@ static pmb_status make_room(pmb_cuda *cuda, const pmb_ray_request *request, pict
   return PMB_OK;
 }
 
-/* Gives the job the tables in device memory, where they stay. On the host they lie one behind another. */
+/* Sets the job's tables to copies in device memory, which are kept. On the host the tables are contiguous. */
 static pmb_status copy_tables(pmb_cuda *cuda, pmb_ray_job *job)
 {
   const size_t entries = (size_t)job->table_size, factors = (size_t)job->gradient_size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Interpolation of the particles' other arrays to the points of the mesh: means with the kernel's weights, in double, in the
+ * Interpolates the particles' other arrays to the points of the mesh: means with the kernel's weights, summed in double in the
  * particles' sorted order. */
 #include "particles/pmb_particle_near.h"
 #include "shared/pmb_attribute.h"
@@ -17,7 +17,7 @@ typedef struct attribute_sum {
   attribute_column column[PMB_PARTICLE_COLUMNS];
 } attribute_sum;
 
-/* ---- numbers of each type ---- */
+/* ---- reads and writes of each type ---- */
 
 #define PMB_COLUMN(NAME, type, name, real)                                                              \
   static void gather_##name(const attribute_column *from, const uint32_t *index, int n, double *values) \
@@ -48,7 +48,7 @@ static void (*const write[])(
 
 /* ---- sums ---- */
 
-/* Weights of the list's n particles at 16 points. Of spheres 1 where a particle takes the place of those before. */
+/* Sets the weights of the n listed particles at 16 points, see pmb_kernel_weight. */
 PMB_INLINE void find_weights(pmb_particle_scratch *s, int n, const int kernel, const float (*whole)[PMB_LANES],
   const float (*part)[PMB_LANES], float *deepest)
 {
@@ -67,7 +67,7 @@ PMB_INLINE void find_weights(pmb_particle_scratch *s, int n, const int kernel, c
   }
 }
 
-/* Adds the list's n particles to the column's totals at the 16 points from i on. */
+/* Adds the n listed particles to the column's totals at the 16 points from i on. */
 PMB_INLINE void add_column(pmb_particle_scratch *s, const int kernel, int column, int i, int n)
 {
   double total[PMB_LANES];
@@ -119,7 +119,7 @@ static void find_totals(attribute_sum *sum, const pmb_cpu_record *record)
   search_brick(sum->p, record, s, sum->points, 0, by_kernel[sum->p->request.kernel], sum, sum->p->sorted);
 }
 
-/* Moves points that no kernel reaches to the sample inside: along an edge the potential need not be a line. Returns how many. */
+/* Moves points that no kernel reaches to the inside end of their edge: the potential need not be linear. Returns how many. */
 static int move_inside(pmb_particle_scratch *s, const float *parameters, int n)
 {
   int moved = 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass classify of the bricks of a group: the CPU backend's, one brick at a time, as a volume of its own. Then the places of the
- * points on their edges, so that emit needs no samples. */
+ * Pass classify of a group of bricks: calls the CPU backend's pass for each brick as a volume of its own. Then stores the
+ * parameters of the points on their edges, so that emit needs no samples. */
 #include "cpu/pmb_cpu_brick.h"
 #include "particles/pmb_particle_job.h"
 
 #define pmb_cpu_classify PMB_PATH_NAME(pmb_cpu_classify)
 void pmb_cpu_classify(void *data, int worker, size_t i);
 
-/* Copies the first n samples along each axis of tiles of 4 x 2 x 2, at place (x,y,z) of the brick and its halo. */
+/* Copies the first nx, ny, nz samples of a tile of 4 x 2 x 2 to (x,y,z) of the brick and its halo. */
 PMB_INLINE void copy_tile(
   const float *samples, const int nx, const int ny, const int nz, int x, int y, int z, float *to)
 {
@@ -18,8 +18,8 @@ PMB_INLINE void copy_tile(
   }
 }
 
-/* Copies the samples of brick d of those around, of which `at` is the place or negative, as far as they are in the brick and its
- * halo. Tiles that are not exact get any value on their side. */
+/* Copies the samples that the brick and its halo take from brick d of pmb_find_upper. at: index of that brick, or negative. Tiles
+ * that are not exact get an arbitrary value on their side. */
 PMB_INLINE void copy_brick(const pmb_particles *p, const int d, int64_t at, const float (*any)[16], float *to)
 {
   static const pmb_particle_sides none = { 0, UINT32_MAX, 0, 0, 0 };
@@ -27,13 +27,13 @@ PMB_INLINE void copy_brick(const pmb_particles *p, const int d, int64_t at, cons
     at < 0 ? &none : (const pmb_particle_sides *)p->sides.data + (at - p->window_begin);
   const float *samples = (const float *)p->samples.data + (at < 0 ? 0 : at - p->window_begin) * PMB_BRICK_SAMPLES;
   const float *from[4] = { any[0], any[1], samples, samples };
-  const int x = d & 1, y = d >> 1 & 1, z = d >> 2; /* further: only its first tiles, and their first samples */
+  const int x = d & 1, y = d >> 1 & 1, z = d >> 2; /* with 1: only the first sample of its first tiles */
   for (int k = 0; k < (z ? 1 : 2); ++k) {
     for (int j = 0; j < (y ? 1 : 2); ++j) {
       for (int i = 0; i < (x ? 1 : 8); ++i) {
         const unsigned tile = (unsigned)(i + 8 * (j + 2 * k)), exact = sides->exact >> tile & 1;
         const unsigned before = (unsigned)pmb_popcount(sides->exact & ((1u << tile) - 1));
-        const float *own = from[2 * exact + (sides->inside >> tile & 1)] + (-exact & 16 * before); /* no branch */
+        const float *own = from[2 * exact + (sides->inside >> tile & 1)] + (-exact & 16 * before); /* branch-free */
         copy_tile(own, x ? 1 : 4, y ? 1 : 2, z ? 1 : 2, x ? PMB_BRICK_X : 4 * i, y ? PMB_BRICK_Y : 2 * j,
           z ? PMB_BRICK_Z : 2 * k, to);
       }
@@ -61,7 +61,7 @@ static void fill_tile(const pmb_particles *p, int64_t brick, float *to)
   copy_brick(p, 7, upper[7], (const float(*)[16])any, to);
 }
 
-/* Lets the backend see the tile as a volume of one brick. */
+/* Makes a volume of one brick of s->tile, and a CPU backend for it. */
 static void make_volume(const pmb_particles *p, pmb_particle_scratch *s)
 {
   s->volume = (pmb_volume){ .struct_size = sizeof(s->volume),
@@ -79,7 +79,7 @@ static void make_volume(const pmb_particles *p, pmb_particle_scratch *s)
   s->cpu.found.record_count = 1;
 }
 
-/* Leaves a brick the points in its first plane: the triangles below it have them. */
+/* Keeps only the points in a brick's first plane, which the triangles of the layer below use. */
 static void keep_first_plane(pmb_cpu_record *record)
 {
   record->points = record->triangles = 0;

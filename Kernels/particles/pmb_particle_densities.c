@@ -7,7 +7,7 @@ static void add_densities(void *points)
   add_to_points(points, PMB_KERNEL_SPLINE, 1);
 }
 
-/* The end of a block that begins with particle i. Its particles are near one another, so that they have neighbours in common. */
+/* The end of the block that begins with particle i. Its particles are close together, so they share neighbours. */
 static int64_t end_of_block(const pmb_particles *p, int64_t i, int64_t end)
 {
   const int32_t *x = p->cells[0].data, *y = p->cells[1].data, *z = p->cells[2].data;
@@ -20,7 +20,7 @@ static int64_t end_of_block(const pmb_particles *p, int64_t i, int64_t end)
   return j;
 }
 
-/* Sets the densities of a block; *at: the box of the block before, or (-1,-1,-1), becomes that of this one. */
+/* Sets the amounts of a block by its densities. at: first cell of the previous box or (-1,-1,-1); becomes that of this one. */
 static void density_of_block(
   pmb_particles *p, pmb_particle_scratch *scratch, int64_t begin, int64_t end, int32_t at[3])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Gradients at the points of a brick by differences of the potential, which is computed around both ends of each edge. */
+ * Gradients at the points of a brick by differences of the potential. It is computed around both ends of each edge. */
 #include "particles/pmb_particle_near.h"
 
 typedef struct around_sum {
@@ -8,7 +8,7 @@ typedef struct around_sum {
   int points;
 } around_sum;
 
-/* Sample k of those around another one. */
+/* The offset of sample k of the 3 x 3 x 3 around a sample. */
 static void offset_of(int k, int offset[3])
 {
   offset[0] = k % 3 - 1;
@@ -16,7 +16,7 @@ static void offset_of(int k, int offset[3])
   offset[2] = k / 9 - 1;
 }
 
-/* Places of 16 samples, in cells from the first one of the search: those at an offset from ends of edges. */
+/* Sets the coordinates of the 16 samples at an offset from the lower (end 0) or upper ends of edges, in cells of the search. */
 static void place_samples(
   const pmb_particle_scratch *s, int i, int end, const int offset[3], float (*place)[PMB_LANES])
 {
@@ -27,7 +27,7 @@ static void place_samples(
   }
 }
 
-/* Adds the particles of the list to 16 samples. */
+/* Adds the listed particles to 16 samples. */
 PMB_INLINE void add_to_samples(const pmb_particle_near *near, const uint16_t *list, int n, const int kernel,
   float (*place)[PMB_LANES], float *sums)
 {

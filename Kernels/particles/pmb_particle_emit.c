@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Writes the mesh of a chunk of active bricks: points on their edges, normals by the kernels' gradient or by differences
- * (pmb_particle_differences.c), attributes (pmb_particle_attributes.c), triangles by the CPU backend's pass. */
+ * Writes the mesh of a chunk of active bricks: points on their edges, normals from the kernels' gradient or from differences
+ * (pmb_particle_differences.c), attributes (pmb_particle_attributes.c), and triangles by the CPU backend's pass. */
 #include "particles/pmb_particle_near.h"
 
 /* ---- points ---- */
 
-/* Lists the points of a brick in their order: places in cells from the brick's first sample, and axes of their edges. Returns
- * how many, after repeating the last one to fill the lanes. */
+/* Lists the points of a brick in order: coordinates in cells from the brick's first sample, and axes of their edges. Repeats the
+ * last one to fill the lanes. Returns the number of points. */
 static int list_points(const pmb_cpu_record *record, const float *parameters, pmb_particle_scratch *s)
 {
   int n = 0;
@@ -59,7 +59,7 @@ typedef struct gradient_sum {
   const uint8_t (*places)[8]; /* of pmb_cpu_tables */
 } gradient_sum;
 
-/* Takes one more particle for the gradients at 16 points. */
+/* Adds particle j to the gradients at 16 points. */
 PMB_INLINE void add_gradient(const pmb_particle_near *near, int j, const int kernel, const float (*whole)[PMB_LANES],
   const float (*part)[PMB_LANES], float (*sum)[PMB_LANES], float *deepest)
 {
@@ -77,7 +77,7 @@ PMB_INLINE void add_gradient(const pmb_particle_near *near, int j, const int ker
   }
 }
 
-/* Takes the list's particles for the gradients at the points of a brick. */
+/* Adds the particles near to the gradients at the points of a brick. */
 PMB_INLINE void add_to_gradients(const gradient_sum *b, const int kernel)
 {
   pmb_particle_scratch *s = b->scratch;
@@ -125,7 +125,7 @@ static void find_gradients(const pmb_particles *p, const pmb_cpu_record *record,
 
 /* ---- triangles ---- */
 
-/* A record and those of the bricks above it. */
+/* Finds a record and those of its upper neighbours. */
 static void find_family(const pmb_particles *p, int64_t index, brick_family *f)
 {
   int64_t upper[8];
@@ -175,7 +175,7 @@ void PMB_PATH_NAME(pmb_particle_emit)(void *data, int worker, size_t chunk)
         write_gradients(p, parameters, s, n, mesh, first);
       }
       if (n > 0 && mesh->attribute_count > 0) {
-        PMB_PATH_NAME(pmb_particle_interpolate)(p, s, records + r, parameters, n, first); /* moves points */
+        PMB_PATH_NAME(pmb_particle_interpolate)(p, s, records + r, parameters, n, first); /* changes s->place */
       }
     }
     if (mesh->triangles && records[r].triangles) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The particles near a box of cells, in their sorted order. Included by files that are compiled once per instruction set. */
+ * Finds the particles near a box of cells, in their sorted order. For files that are compiled once per instruction set. */
 #ifndef PMB_PARTICLE_NEAR_H
 #define PMB_PARTICLE_NEAR_H
 
@@ -9,7 +9,7 @@
 #include "particles/pmb_particle_job.h"
 #include "particles/pmb_particle_pack.h"
 
-/* Every sum over particles takes 16 places at a time. */
+/* Sums over particles are computed for 16 places at a time. */
 enum { PMB_LANES = 16 };
 
 typedef struct near_search {
@@ -18,13 +18,13 @@ typedef struct near_search {
   int32_t first[3], last[3];
   pmb_particle_near *near;
   void (*take)(
-    void *arg); /* is called for `near` each time that it is full and at the end, with near->ends set then */
+    void *arg); /* called whenever `near` is full, and at the end if it is not empty, then with near->ends = 1 */
   void *arg;
-  const uint32_t *indices; /* places in the input, for near->index; NULL: not wanted */
-  int widest; /* all reach as far as the widest: for densities, where the reach of the other one counts */
+  const uint32_t *indices; /* indices in the input, for near->index; NULL: not wanted */
+  int widest; /* 1: all reach as far as the widest. For densities, where the summing particle's reach counts */
 } near_search;
 
-/* Moves those of 16 particles or fewer from `from` on that reach the box to the front; returns how many. */
+/* Keeps those of the n <= 16 particles from `from` on that reach the box, and moves them together. Returns how many. */
 static inline int keep_reaching(const near_search *s, int from, int n)
 {
   pmb_particle_near *near = s->near;
@@ -56,7 +56,7 @@ static inline int keep_reaching(const near_search *s, int from, int n)
   return pmb_popcount(bits);
 }
 
-/* Takes n particles from `begin` on, 16 at a time: what is behind them is overwritten by the next. */
+/* Appends n particles from `begin` on, 16 at a time. May write past the end of the list; the next call overwrites that. */
 static inline void append(const near_search *s, int64_t begin, int n)
 {
   const pmb_particles *p = s->p;
@@ -98,14 +98,14 @@ static inline void append(const near_search *s, int64_t begin, int n)
   }
 }
 
-/* The first particle from `begin` to `end`, of one row, that is in this cube along x or in one further; quick if it is near. */
+/* The first particle of a row, from `begin` to `end`, in this cube along x or a later one. Fast if it is close to `begin`. */
 static inline int64_t find_in_row(const pmb_particles *p, int64_t begin, int64_t end, int64_t cube)
 {
   const int32_t *cells = p->cells[0].data;
   const int64_t least = cube << p->shift;
   const int32_t below = (int32_t)(least < INT32_MAX ? least : INT32_MAX),
                 left = (int32_t)pmb_smaller(end - begin, PMB_LANES);
-  int before = 0; /* of the next 16 */
+  int before = 0; /* particles before the cube among the next 16 */
   PMB_EACH_LANE (l) {
     before += (cells[begin + l] < below) & (l < left);
   }
@@ -146,7 +146,7 @@ static void find_near_rows(const near_search *s)
   }
 }
 
-/* The particles near the box. The next box with the same y and z is further along x: the search goes on from there. */
+/* Finds the particles near the box. same_rows: y and z are those of the last box, and x is not less; resumes from there. */
 static void search_near(const near_search *s, int same_rows)
 {
   const pmb_particles *p = s->p;
@@ -180,7 +180,7 @@ static void search_near(const near_search *s, int same_rows)
   }
 }
 
-/* Sets margins of n particles: `part` of their squared reach less the squared distance from a box. */
+/* Sets the margins of n particles: `part` times their squared reach, minus the squared distance from a box. */
 static inline void find_margins(pmb_particle_scratch *s, int n, const float (*place)[PMB_PARTICLE_ROOM],
   const float *reach2, float part, const float low[3], const float high[3])
 {
@@ -197,7 +197,7 @@ static inline void find_margins(pmb_particle_scratch *s, int n, const float (*pl
   }
 }
 
-/* Lists those of n particles whose margin is 0 or more; returns how many. */
+/* Lists those of n particles whose margin is at least 0. Returns how many. */
 static inline int list_margins(pmb_particle_scratch *s, int n, const uint8_t (*places)[8])
 {
 #if defined(__AVX512VBMI2__)
@@ -214,7 +214,7 @@ static inline int list_margins(pmb_particle_scratch *s, int n, const uint8_t (*p
   for (int w = 0; w < words; ++w) {
     s->words[w] = at_least_float32(s->margin + 32 * w, 0);
   }
-  s->words[n / 32] &= (1u << n % 32) - 1; /* a word more than those set, if n is a multiple */
+  s->words[n / 32] &= (1u << n % 32) - 1; /* clears a word past those set if n is a multiple of 32 */
   for (int w = words; w < all; ++w) {
     s->words[w] = 0;
   }
@@ -222,7 +222,7 @@ static inline int list_margins(pmb_particle_scratch *s, int n, const uint8_t (*p
 #endif
 }
 
-/* Copies those of n numbers that list_margins has listed. */
+/* Copies those of n numbers that list_margins listed. */
 static inline void copy_listed(const pmb_particle_scratch *s, int n, const float *from, float *to)
 {
 #if defined(__AVX512F__)
@@ -242,7 +242,7 @@ static inline void copy_listed(const pmb_particle_scratch *s, int n, const float
 #endif
 }
 
-/* Lists the particles near that reach the box of 16 points. */
+/* Lists the particles near that reach the bounding box of 16 points. */
 static inline int list_near_points(pmb_particle_scratch *s, const uint8_t (*places)[8],
   const float (*whole)[PMB_LANES], const float (*part)[PMB_LANES])
 {
@@ -260,15 +260,15 @@ static inline int list_near_points(pmb_particle_scratch *s, const uint8_t (*plac
   return list_margins(s, s->near.n, places);
 }
 
-/* 16 points, their places in cells from the first cell of the search, and the sums of the kernels there. */
+/* 16 points: coordinates in cells from the first cell of the search, and the sums of the kernels there. */
 typedef struct near_points {
   pmb_particle_scratch *scratch;
   const uint8_t (*places)[8]; /* of pmb_cpu_tables */
   float whole[3][PMB_LANES], part[3][PMB_LANES], sum[PMB_LANES];
-  float scale[PMB_LANES]; /* of the kernels around the points, for densities */
+  float scale[PMB_LANES]; /* for densities: of the kernels around the points */
 } near_points;
 
-/* Adds the particles near. by_point: the kernels' scales are the points'; else they are the particles'. */
+/* Adds the particles near to the sums. by_point: 1 uses the scales of the points, 0 those of the particles. */
 PMB_INLINE void add_to_points(near_points *b, const int kernel, const int by_point)
 {
   const pmb_particle_near *near = &b->scratch->near;
@@ -286,7 +286,7 @@ PMB_INLINE void add_to_points(near_points *b, const int kernel, const int by_poi
   }
 }
 
-/* by_kernel[kernel](arg) calls work(arg, kernel): one function for each kernel. */
+/* Defines by_kernel[kernel](arg), which calls work(arg, kernel) with a constant kernel. */
 #define PMB_BY_KERNEL(work)            \
   static void by_spline(void *arg)     \
   {                                    \
@@ -306,7 +306,7 @@ PMB_INLINE void add_to_points(near_points *b, const int kernel, const int by_poi
   }                                    \
   static void (*const by_kernel[])(void *) = { by_spline, by_gaussian, by_polynomial, by_spheres };
 
-/* Takes the particles near the points of a brick, of which there are n, or up to `more` cells from them. Begins their s->deepest. */
+/* Takes the particles near a brick's n points, or near places up to `more` cells from them. Resets s->deepest. */
 static inline void search_brick(const pmb_particles *p, const pmb_cpu_record *record, pmb_particle_scratch *s, int n,
   int more, void (*take)(void *arg), void *arg, const uint32_t *indices)
 {
@@ -322,12 +322,12 @@ static inline void search_brick(const pmb_particles *p, const pmb_cpu_record *re
   search_near(&search, 0);
 }
 
-/* pmb_particle_attributes.c: interpolates the mesh's attributes to the n points of a brick, of which the first is `first`. Changes
- * s->place. */
+/* pmb_particle_attributes.c: interpolates the mesh's attributes to the n points of a brick. first: its first point in the mesh.
+ * Changes s->place. */
 void PMB_PATH_NAME(pmb_particle_interpolate)(const pmb_particles *p, pmb_particle_scratch *s,
   const pmb_cpu_record *record, const float *parameters, int n, int64_t first);
 
-/* pmb_particle_differences.c: sets s->sum of the n points of a brick. */
+/* pmb_particle_differences.c: sets s->sum for the n points of a brick. */
 void PMB_PATH_NAME(pmb_particle_differences)(
   const pmb_particles *p, pmb_particle_scratch *s, const pmb_cpu_record *record, int n);
 

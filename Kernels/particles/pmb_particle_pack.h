@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Some of 16 floats, side by side and in their order. */
+ * Packs selected ones of 16 floats. */
 #ifndef PMB_PARTICLE_PACK_H
 #define PMB_PARTICLE_PACK_H
 
@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #endif
 
-/* Writes those of 16 floats whose bits are set; up to 16 floats behind them may change. `to` may be `from`, or before it. */
+/* Copies the floats whose bits are set, in order. Up to 16 floats after them may change. `to` may be `from` or before it. */
 PMB_INLINE void lanes_pack_f32(const float *from, uint32_t bits, float *to)
 {
 #if defined(__AVX512F__)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass potential: sums of kernels at the samples of bricks.
+ * Passes potential and refine: sums of kernels at the samples of bricks.
  *
- * A brick has regions of 8 x 4 x 4 samples, a region has tiles of 4 x 2 x 2. Where bounds of the sum show that a tile lies on one
- * side of the isovalue, its samples are not computed. Those of them that the surface beside them needs are computed after that: for
- * the surface in the brick at once, for that to the next bricks by pass refine. */
+ * A brick has regions of 8 x 4 x 4 samples, a region has tiles of 4 x 2 x 2. If bounds of the sum show that a tile lies on one
+ * side of the isovalue, its samples are not computed at first. Where the surface passes between such a tile and a neighbour, they
+ * are computed afterwards: within the brick at once, beside the next bricks by pass refine. */
 #include "particles/pmb_particle_near.h"
 
 enum {
@@ -16,11 +16,11 @@ typedef struct brick_sum {
   pmb_particle_scratch *scratch;
   pmb_particle_sides *sides;
   uint32_t wanted; /* tiles to compute */
-  uint32_t begun;  /* their samples are set */
-  int refines;     /* bounds are known */
+  uint32_t begun;  /* tiles whose sums have begun */
+  int refines;     /* 1: computes all wanted tiles, without bounds */
 } brick_sum;
 
-/* A box of samples, counted from the brick's first. */
+/* A box of samples, in cells from the brick's first sample. */
 typedef struct tile_box {
   float low[3], high[3];
 } tile_box;
@@ -38,8 +38,7 @@ static const float lane_x[PMB_LANES] = { 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 
 static const float lane_y[PMB_LANES] = { 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1 };
 static const float lane_z[PMB_LANES] = { 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1 };
 
-/* Adds n particles of the region, by their places in the list, to the samples of a tile. Not inlined, so that gcc keeps the sums in
- * registers. */
+/* Adds the n listed particles of the region to the samples of a tile. Not inlined, so that gcc keeps the sums in registers. */
 #define PMB_ADD_KERNEL(name, kernel)                                                                             \
   static __attribute__((noinline)) void add_##name(                                                              \
     const pmb_particle_scratch *restrict s, int n, const tile_box *restrict at, float *restrict lanes)           \
@@ -75,10 +74,10 @@ static add_function *const add_kernel[] = { add_spline, add_gaussian, add_polyno
 
 /* ---- bounds ---- */
 
-/* What the sum is at most, at any sample of a box, by the particles of the region, each at its nearest place. With the errors of
- * this sum and of that at a sample, in units of 2^-24: kernels have a slope of 1 or less by the distance in smoothing lengths,
- * which is rounded as lengths up to the reach and a brick are; a kernel has some 30 roundings in each sum, and the Gaussian's power
- * series is off by 4e-6. */
+/* Upper bound of the sum at any sample of a box: each particle of the region counts with its distance from the box. Adds the
+ * rounding errors of this sum and of the sum at a sample, in units of 2^-24. The slope of a kernel is at most 1 per smoothing
+ * length; distances are rounded like lengths up to the reach plus a brick. A kernel has about 30 roundings in each sum, and the
+ * Gaussian's power series has an error of 4e-6. */
 PMB_INLINE float most_by(
   const int kernel, const pmb_particle_region *region, const tile_box *at, float background, float reach)
 {
@@ -111,7 +110,7 @@ PMB_INLINE float most_by(
   return most + 0x1p-24f * (kernel == PMB_KERNEL_SPHERES ? 4 * far + 16 * fabsf(background) : errors);
 }
 
-/* The sum of 16 numbers, which are overwritten. */
+/* Sums 16 numbers and overwrites them. */
 PMB_INLINE float sum_lanes(float *lanes)
 {
   for (int l = 0; l < 8; ++l) {
@@ -123,9 +122,9 @@ PMB_INLINE float sum_lanes(float *lanes)
   return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
 }
 
-/* What the sum is at least, at any sample of a tile, if all amounts are positive. By the squared distance kernels are convex, so
- * that they are not below a tangent. In a sum of tangents at the tile's center the terms of the way from there are summed before
- * they are multiplied. Errors are as above; slopes are rounded where the particle is near, see `nearest`. */
+/* Lower bound of the sum at any sample of a tile, if all amounts are positive. Kernels are convex functions of the squared
+ * distance, so they are not below a tangent. Sums the tangents at the tile's center, with the terms of the offset from the center
+ * combined first. Errors are as above; `nearest` limits the slope's rounding error close to a particle. */
 PMB_INLINE float least_by(const int kernel, const pmb_particle_region *region, const tile_box *at, float reach)
 {
   const float roundings = (kernel == PMB_KERNEL_GAUSSIAN ? 192.0f : 64.0f) + 2 * (float)region->core,
@@ -161,7 +160,7 @@ PMB_INLINE float least_by(const int kernel, const pmb_particle_region *region, c
   return sum_lanes(sum) - by_way;
 }
 
-/* A bound of the sum in a box. */
+/* Arguments and result of find_bound. */
 typedef struct bound {
   const pmb_particles *p;
   const pmb_particle_region *region;
@@ -198,10 +197,10 @@ static float least_in(const brick_sum *b, const tile_box *at)
 
 /* ---- regions and tiles ---- */
 
-/* Where the bound of the sum is so many isovalues, it is likely inside. */
+/* If the upper bound exceeds this many isovalues, the tile is likely inside. */
 static const float DEEP = 4;
 
-/* Sets what is behind n numbers up to a multiple of 16. */
+/* Pads n numbers to a multiple of 16. */
 static void fill_up(float *numbers, int n, float value)
 {
   for (int i = n; i % PMB_LANES; ++i) {
@@ -209,10 +208,10 @@ static void fill_up(float *numbers, int n, float value)
   }
 }
 
-/* This part of the squared reach has nearly all of the sum within a fluid. */
+/* Within a fluid, particles within this part of the squared reach give nearly all of the sum. */
 static const float CORE2 = 0.42f;
 
-/* Takes the particles of the region that are near its box. */
+/* Copies the particles of the region that are close to its box: the core. */
 static void take_core(const pmb_particles *p, pmb_particle_scratch *s, const tile_box *at)
 {
   pmb_particle_region *region = &s->region;
@@ -230,7 +229,7 @@ static void take_core(const pmb_particles *p, pmb_particle_scratch *s, const til
   fill_up(region->core_amount, n, 0);
 }
 
-/* Takes those of the particles near that list_margins has listed, n of them. */
+/* Copies the n particles near that list_margins listed. */
 static void take_region(const pmb_particles *p, pmb_particle_scratch *s, int n)
 {
   const pmb_particle_near *near = &s->near;
@@ -253,7 +252,7 @@ static void take_region(const pmb_particles *p, pmb_particle_scratch *s, int n)
   }
 }
 
-/* Lists the particles of the region that reach a tile, or with a smaller `part` those whose squared distance is so much less. */
+/* Lists the particles of the region within `part` of their squared reach from a tile. Returns how many. */
 static int list_tile(const brick_sum *b, const tile_box *at, float part)
 {
   pmb_particle_scratch *s = b->scratch;
@@ -263,7 +262,7 @@ static int list_tile(const brick_sum *b, const tile_box *at, float part)
   return list_margins(s, region->n, b->p->cpu.tables->places);
 }
 
-/* Adds the particles of the region to a tile, if bounds do not decide. whole: the region has all particles. */
+/* Adds the particles of the region to a tile unless bounds decide. whole: the region has all particles. most: its upper bound. */
 static void add_to_tile(brick_sum *b, int tile, int whole, float most)
 {
   const tile_box at = box_of_tile(tile);
@@ -292,7 +291,7 @@ static void add_to_tile(brick_sum *b, int tile, int whole, float most)
   b->sides->exact |= bit;
 }
 
-/* Adds the particles near to the tiles of a brick that are wanted. */
+/* Adds the particles near to the wanted tiles of a brick. */
 static void add_to_brick(void *arg)
 {
   brick_sum *b = arg;
@@ -322,7 +321,7 @@ static void add_to_brick(void *arg)
 
 /* ---- a brick ---- */
 
-/* Finds on which sides the exact tiles are. */
+/* Finds which exact tiles have samples inside and outside. */
 static void find_sides(const pmb_particles *p, const float *samples, pmb_particle_sides *sides)
 {
   const float threshold = p->isovalue.threshold_f32;
@@ -337,7 +336,7 @@ static void find_sides(const pmb_particles *p, const float *samples, pmb_particl
   }
 }
 
-/* The tiles that are beside some within a brick. */
+/* The tiles of a brick that adjoin one of these. */
 static uint32_t beside(uint32_t tiles)
 {
   const uint32_t along_x = (tiles & 0x7f7f7f7f) << 1 | (tiles & 0xfefefefe) >> 1;
@@ -345,7 +344,7 @@ static uint32_t beside(uint32_t tiles)
   return along_x | along_y | tiles << 16 | tiles >> 16;
 }
 
-/* Begins with brick i of those that are reached. */
+/* Prepares the sum of the i-th reached brick. */
 static near_search begin_brick(pmb_particles *p, pmb_particle_scratch *scratch, int64_t i, brick_sum *b)
 {
   const uint64_t key = ((const uint64_t *)p->bricks_reached.data)[i];
@@ -358,12 +357,12 @@ static near_search begin_brick(pmb_particles *p, pmb_particle_scratch *scratch, 
     { x + PMB_BRICK_X - 1, y + PMB_BRICK_Y - 1, z + PMB_BRICK_Z - 1 }, &scratch->near, add_to_brick, b, NULL, 0 };
 }
 
-/* Begins with tiles that the surface needs though bounds have decided. */
+/* Prepares the sum of tiles that the surface needs, though bounds have decided them. */
 static void begin_wanted(brick_sum *b)
 {
   b->wanted = b->begun = b->sides->wanted;
   b->refines = 1;
-  for (uint32_t rest = b->wanted; rest; rest &= rest - 1) { /* there may be no particle near */
+  for (uint32_t rest = b->wanted; rest; rest &= rest - 1) { /* in case no particle is near */
     float *tile = b->scratch->samples + pmb_lowest_bit(rest) * PMB_LANES;
     PMB_EACH_LANE (l) {
       tile[l] = b->p->background;
@@ -373,7 +372,7 @@ static void begin_wanted(brick_sum *b)
   b->sides->wanted = 0;
 }
 
-/* Copies the exact tiles of a brick into memory, or back. Without gaps they take few lines of the cache. */
+/* Copies the exact tiles of a brick to p->samples or back. Packed without gaps they take fewer cache lines. */
 static void pack_tiles(const brick_sum *b, int64_t i)
 {
   float *to = (float *)b->p->samples.data + (i - b->p->window_begin) * PMB_BRICK_SAMPLES;
@@ -404,7 +403,7 @@ void PMB_PATH_NAME(pmb_particle_potential)(void *data, int worker, size_t chunk)
     b.sides->outside |= ~(b.sides->inside | b.sides->exact);
     find_sides(p, scratch->samples, b.sides);
     b.sides->wanted = pmb_particle_wanted(b.sides, beside(b.sides->inside), beside(b.sides->outside));
-    if (b.sides->wanted && scratch->near.batch == 0) { /* the particles near are at hand */
+    if (b.sides->wanted && scratch->near.batch == 0) { /* `near` still has all particles */
       begin_wanted(&b);
       add_to_brick(&b);
     }
@@ -413,7 +412,6 @@ void PMB_PATH_NAME(pmb_particle_potential)(void *data, int worker, size_t chunk)
   }
 }
 
-/* Computes the tiles that are wanted for the surface beside them. */
 void PMB_PATH_NAME(pmb_particle_refine)(void *data, int worker, size_t chunk)
 {
   pmb_particles *p = data;

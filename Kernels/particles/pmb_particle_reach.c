@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass reach: the bricks that a kernel may reach, in order. A brick counts if it has a sample within reach of a particle along
- * each axis, or is below such a sample, for it owns the edges to it. Layer by layer, with a bit per row of a layer and a bit per
- * brick of a row. */
+ * Pass reach: lists the bricks that a kernel may reach, in order. A brick counts if it has a sample within reach of a particle
+ * along each axis. So does a brick just below such a sample, since it owns the edges to it. Works layer by layer, with a bit per
+ * row of a layer and a bit per brick of a row. */
 #include <stdatomic.h>
 
 #include "particles/pmb_particle_job.h"
 
-/* Counting ends early at so many times the limit of bricks. */
+/* Counting stops early beyond this multiple of the brick limit. */
 enum { FAR_TOO_MANY = 4 };
 
 typedef struct layer_job {
   pmb_particles *p;
   int fills;
   atomic_llong bricks, layers; /* counted so far */
-  size_t words_y, words_x;     /* of a worker's bits */
+  size_t words_y, words_x;     /* sizes of a worker's bits */
 } layer_job;
 
 static void set_bits(uint64_t *bits, int64_t low, int64_t high)
@@ -23,7 +23,7 @@ static void set_bits(uint64_t *bits, int64_t low, int64_t high)
   }
 }
 
-/* The bricks of row (y,z) among `from` rows of cubes, in which the layer's are; appends them to `out`, if set; returns how many. */
+/* Counts the reached bricks of row (y,z) and writes them to `out` if set. row: the layer's first row of cubes. Returns how many. */
 static int64_t reach_row(const pmb_particles *p, int64_t y, int64_t z, int64_t row, uint64_t *bits, uint64_t *out)
 {
   const uint64_t *row_keys = p->row_keys.data;
@@ -59,7 +59,7 @@ static int64_t reach_row(const pmb_particles *p, int64_t y, int64_t z, int64_t r
   return count;
 }
 
-/* Layer i: counts its bricks, or writes them. */
+/* Counts or writes the bricks of layer i. */
 static void reach_layer(void *data, int worker, size_t i)
 {
   layer_job *job = data;
@@ -98,7 +98,7 @@ static void reach_layer(void *data, int worker, size_t i)
   }
 }
 
-/* The layers of bricks that rows of cubes reach. */
+/* Finds the layers of bricks within reach of the rows of cubes. */
 static pmb_status find_layers(pmb_particles *p)
 {
   const uint64_t *row_keys = p->row_keys.data;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Checks of a request for particles. Numbers of single particles are checked where they are first read, in prepare. */
+ * Checks of a request for particles. Prepare checks the numbers of single particles when it first reads them. */
 #include "particles/pmb_particle_job.h"
 
 static const int64_t MOST_PARTICLES = UINT32_MAX - 1;
 
-/* components: 3 of positions, else 1. */
+/* components: 3 for positions, else 1. */
 static pmb_status check_array(
   pmb_particles *p, const char *name, pmb_particle_array *array, int components, int64_t count)
 {

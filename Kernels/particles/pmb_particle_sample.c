@@ -9,7 +9,7 @@ PMB_INLINE void add_to_row(near_points *row, const int kernel)
 
 PMB_BY_KERNEL(add_to_row)
 
-/* Sets places and the box to search for n samples from `first` on, along x. Returns 0 if no kernel reaches them. */
+/* Sets the coordinates of n samples along x from `first` on, and the box to search. Returns 0 if no kernel reaches them. */
 static int place_row(const pmb_particles *p, const int64_t first[3], int n, near_points *b, near_search *search)
 {
   const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
@@ -45,7 +45,7 @@ void PMB_PATH_NAME(pmb_particle_sample)(void *data, int worker, size_t chunk)
     0 };
   float *out = image->values + (int64_t)chunk * image->dims[0];
   int64_t first[3] = { 0, (int64_t)chunk % image->dims[1], (int64_t)chunk / image->dims[1] };
-  /* Whole numbers of cells in a row are below 2^24, see pmb_particle_offset. */
+  /* Keeps whole numbers of cells below 2^24, see pmb_particle_offset. */
   const int lanes = image->spacing[0] / p->request.spacing < 0x1p19 ? PMB_LANES : 1;
   for (int n = 0; first[0] < image->dims[0]; first[0] += n) {
     n = (int)pmb_smaller(lanes, image->dims[0] - first[0]);

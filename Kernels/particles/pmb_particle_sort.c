@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Passes prepare and sort: finds the grid, and sorts the particles into cubes of cells by counting sorts of 11 bits each. */
+ * Passes prepare and sort: find the grid, and sort the particles into cubes of cells by counting sorts of 11 bits each. */
 #include "particles/pmb_particle_job.h"
 
 enum { DIGIT = 11, DIGITS = 1 << DIGIT, MOST_SORT_CHUNKS = 64 };
 
-/* ---- numbers of the input ---- */
+/* ---- reading the input ---- */
 
 #define PMB_READ(NAME, type, name, real)                                                                          \
   static void read_##name(const pmb_particle_array *array, int components, int64_t first, int64_t n, double *out) \
@@ -34,7 +34,7 @@ static double read_or(const pmb_particle_array *array, int64_t i, double other)
   return other;
 }
 
-/* The smoothing length of a particle, or the radius of spheres, in cells; and how far it reaches. */
+/* Length and reach of a kernel in cells, see pmb_kernel_length and pmb_kernel_reach. */
 static double length_of(const pmb_particles *p, double radius)
 {
   return pmb_kernel_length((int)p->request.kernel, p->request.smoothing, radius, p->request.spacing);
@@ -88,20 +88,20 @@ static pmb_status too_many(pmb_particles *p, double bricks, double spacing)
     p->request.spacing, bricks, (long long)p->request.brick_limit, spacing);
 }
 
-/* The first layer of bricks whose first sample has the index z or a greater one. */
+/* The first layer of bricks whose first sample has an index >= z. */
 static int64_t layer_from(const pmb_particles *p, int64_t z)
 {
   const int64_t first = p->first[2], last = first + p->bricks[2] * PMB_BRICK_Z;
   return z <= first ? 0 : z >= last ? p->bricks[2] : (z - first + PMB_BRICK_Z - 1) / PMB_BRICK_Z;
 }
 
-/* Sets the grid around cells low to high. */
+/* Sets up the grid around the cells low to high. */
 static pmb_status make_grid(pmb_particles *p, const double low[3], const double high[3])
 {
   const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
   const pmb_particle_request *r = &p->request;
   const double spacing = r->spacing, limit = (double)r->brick_limit, most = 0x1p28;
-  const double side = 2 * p->reach; /* the least that one particle reaches */
+  const double side = 2 * p->reach; /* the cube that one particle reaches at least */
   double bricks = 1, longest = 0, farthest = 0;
   const double least = side * side * side / 3 / (double)PMB_BRICK_SAMPLES;
   if (p->count > 0 && !(least <= limit)) {
@@ -140,7 +140,7 @@ static pmb_status make_grid(pmb_particles *p, const double low[3], const double 
   return PMB_OK;
 }
 
-/* What follows from the greatest radius. */
+/* Sets reach and scale for the greatest radius. */
 static void set_reach(pmb_particles *p, double radius)
 {
   const double length = length_of(p, radius);
@@ -149,7 +149,7 @@ static void set_reach(pmb_particles *p, double radius)
   p->scale = (float)pmb_kernel_scale(p->request.kernel, length);
 }
 
-/* From the facts of all chunks: p->count, p->reach and the bounds. */
+/* Merges the facts of all chunks; sets p->count, p->reach and the bounds. */
 static pmb_status merge_facts(pmb_particles *p, pmb_particle_bounds *bounds)
 {
   static const char *const names[PMB_PARTICLE_NUMBERS] = { "radius", "mass", "density", "weight" };
@@ -177,7 +177,7 @@ static pmb_status merge_facts(pmb_particles *p, pmb_particle_bounds *bounds)
   memcpy(bounds->low, all.low, sizeof(all.low));
   memcpy(bounds->high, all.high, sizeof(all.high));
   set_reach(p, bounds->radius);
-  /* Particles that reach a sample, and for the computed densities of these also those that reach them; a layer of bricks. */
+  /* The halo has the particles that reach a sample, those that reach these if densities are computed, and a layer of bricks. */
   const int twice = r->kernel == PMB_KERNEL_SPLINE && !r->densities.values;
   bounds->reach = ceil(p->reach);
   bounds->halo = (1 + twice) * (ceil(p->reach) + 2) + PMB_BRICK_Z;
@@ -258,7 +258,7 @@ static void key_chunk(void *data, int worker, size_t chunk)
   }
 }
 
-/* One digit of the sort: counts in each chunk, then moves to where the counts before say. */
+/* One digit of the sort: counts its values in each chunk, then moves the elements to the offsets that the counts give. */
 typedef struct digit_sort {
   pmb_particles *p;
   int from, shift;
@@ -299,7 +299,7 @@ static void move_digits(void *data, int worker, size_t chunk)
   }
 }
 
-/* Sorts keys and indices; those with equal keys stay in order. Returns which of the two buffers has the result in *sorted. */
+/* Sorts keys and indices, stably. *sorted: which of the two buffers has the result. */
 static pmb_status sort_keys(pmb_particles *p, int *sorted)
 {
   const int64_t each = chunks_of(p->count, MOST_SORT_CHUNKS);
@@ -366,7 +366,7 @@ static void fill_chunk(void *data, int worker, size_t chunk)
   }
 }
 
-/* Refuses far too many bricks before they are counted: the reach of a particle covers its whole cube. */
+/* Refuses far too many bricks before counting them: a particle's reach covers its whole cube if the edge is not longer. */
 static pmb_status check_cubes(pmb_particles *p, const uint64_t *keys)
 {
   const double limit = (double)p->request.brick_limit, edge = (double)((int64_t)1 << p->shift);
@@ -386,7 +386,7 @@ static pmb_status find_rows(pmb_particles *p, const uint64_t *keys)
   pmb_status status = PMB_OK;
   for (int fill = 0; fill < 2 && status == PMB_OK; ++fill) {
     int64_t rows = 0;
-    uint64_t row_end = 0; /* the least key that is not in the present row */
+    uint64_t row_end = 0; /* the least key after the current row */
     for (int64_t i = 0; i < p->count; ++i) {
       if (keys[i] >= row_end) {
         const uint64_t row = keys[i] / along_x;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The calls of pmb_particles.h: the passes in their order.
  *
- * The samples of two or more layers of bricks are held at a time: those of a group of layers, whose bricks are classified, and of
- * the next layer, where the group's halo is. What is kept of an active brick is its record and a number per point. */
+ * Holds the samples of a window of bricks: a group of layers, which is classified next, and the layer after it, which contains
+ * the group's halo. Keeps a record of each active brick and a number per point. */
 #include "particles/pmb_particle_job.h"
 
 pmb_status pmb_particles_reserve(pmb_particles *p, pmb_buffer *buffer, int64_t count, size_t size, const char *what)
@@ -109,7 +109,7 @@ static void set_isovalue(pmb_particles *p)
   p->background = spheres ? p->isovalue.f32 - PMB_SPHERES_DEPTH : 0;
 }
 
-/* The end of the layers after `layer` that are worked on together with it. */
+/* The end of the group of layers that begins at `layer`. */
 static int64_t end_of_group(const pmb_particles *p, int64_t layer)
 {
   const int64_t *begins = p->layer_begins.data;
@@ -120,7 +120,7 @@ static int64_t end_of_group(const pmb_particles *p, int64_t layer)
   return end;
 }
 
-/* Most bricks of a group and the layer after it. */
+/* The most bricks of a group and the layer after it. */
 static int64_t largest_window(const pmb_particles *p)
 {
   const int64_t *begins = p->layer_begins.data;
@@ -133,7 +133,7 @@ static int64_t largest_window(const pmb_particles *p)
   return most;
 }
 
-/* Moves on to the bricks from begin to end and computes the new samples. */
+/* Moves the window to the bricks from begin to end and computes the new samples. */
 static pmb_status move_window(pmb_particles *p, int64_t begin, int64_t end)
 {
   const int64_t kept = p->window_end - begin, from = begin - p->window_begin;
@@ -150,7 +150,7 @@ static pmb_status move_window(pmb_particles *p, int64_t begin, int64_t end)
     0.1 + 0.9 * before, 0.1 + 0.9 * after);
 }
 
-/* Marks wanted tiles of a brick, as other threads may at the same time. */
+/* Marks wanted tiles of a brick. Other threads may do the same at the same time. */
 static void want(pmb_particle_sides *sides, uint32_t inside, uint32_t outside)
 {
   const uint32_t tiles = pmb_particle_wanted(sides, inside, outside);
@@ -159,8 +159,8 @@ static void want(pmb_particle_sides *sides, uint32_t inside, uint32_t outside)
   }
 }
 
-/* Of a chunk of a group's bricks: marks tiles, theirs and of the bricks above, that are wanted for the surface between bricks, and
- * finds whether samples or halo may be on both sides. */
+/* For a chunk of a group's bricks: marks the tiles, theirs and those of the bricks above, that the surface between bricks needs.
+ * Sets `mixed`. */
 static void mark_chunk(void *data, int worker, size_t chunk)
 {
   const pmb_particles *p = data;
@@ -174,7 +174,7 @@ static void mark_chunk(void *data, int worker, size_t chunk)
     uint32_t inside = here->inside, outside = here->outside;
     pmb_find_upper(p, p->bricks_reached.data, p->window_end, b, upper);
     for (int a = 0; a < 3; ++a) {
-      /* Tiles at the upper face of the brick are so many bits above those at the lower face of the next one. */
+      /* A tile at the brick's upper face is between[a] bits above the adjoining tile of the next brick. */
       static const uint32_t lower_face[3] = { 0x01010101, 0x00ff00ff, 0xffff };
       static const int between[3] = { 7, 8, 16 };
       const int up = between[a];
@@ -195,7 +195,7 @@ static void mark_chunk(void *data, int worker, size_t chunk)
   }
 }
 
-/* Computes the tiles that are wanted for the surface between bricks. */
+/* Computes the tiles that the surface between bricks needs. */
 static pmb_status refine(pmb_particles *p)
 {
   const pmb_particle_sides *sides = p->sides.data;
@@ -214,7 +214,7 @@ static pmb_status refine(pmb_particles *p)
     : pmb_particles_run(p, chunks_of(p->unsure_count, PMB_PARTICLE_BRICKS), p->loops->particle_refine, at, at);
 }
 
-/* Lists the bricks of the group whose samples or halo may be on both sides, and makes room for their records. */
+/* Lists the mixed bricks of the group and makes room for their records. */
 static pmb_status find_candidates(pmb_particles *p)
 {
   const pmb_particle_sides *sides = p->sides.data;
@@ -232,7 +232,7 @@ static pmb_status find_candidates(pmb_particles *p)
                 : grow(p, &p->active, p->group_begin, p->record_count, sizeof(uint64_t), "the active bricks");
 }
 
-/* Drops records without content, and sets the places of the others. Returns the points of the group. */
+/* Drops empty records and sets the positions of the others. Returns the number of points in the group. */
 static int64_t compact_records(pmb_particles *p)
 {
   pmb_cpu_record *records = p->cpu.found.records.data;
@@ -277,7 +277,7 @@ static pmb_status classify_group(pmb_particles *p)
   return status;
 }
 
-/* The potential and the active bricks, group by group. */
+/* Computes the potential and finds the active bricks, group by group. */
 static pmb_status find_active(pmb_particles *p)
 {
   const int64_t *begins = p->layer_begins.data, most = largest_window(p);
@@ -295,7 +295,7 @@ static pmb_status find_active(pmb_particles *p)
   return status;
 }
 
-/* Sets what is before each record in its chunk, and before each chunk. */
+/* Sums the points and triangles before each record within its chunk, and before each chunk. */
 static pmb_status scan(pmb_particles *p)
 {
   const int64_t mask = ((int64_t)1 << PMB_PARTICLE_RECORDS_SHIFT) - 1;
@@ -337,7 +337,7 @@ static pmb_status reserve_workers(pmb_particles *p)
                 : pmb_particles_reserve(p, &p->cpu_scratch, workers, pmb_cpu_scratch_size(PMB_FLOAT32), "workers");
 }
 
-/* Densities that the kernel gives, where they are needed. */
+/* Computes the densities if the kernel needs them and the request has none. */
 static pmb_status find_densities(pmb_particles *p)
 {
   return p->request.kernel != PMB_KERNEL_SPLINE || p->request.densities.values
@@ -370,7 +370,7 @@ static pmb_status count_particles(pmb_particles *p)
   return status ? status : scan(p);
 }
 
-/* Forgets the last count. */
+/* Discards the last count. */
 static void begin_call(pmb_particles *p)
 {
   p->context->error[0] = '\0';

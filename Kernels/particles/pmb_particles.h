@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Surfaces of particles: fluids, molecules, scans.
  *
- * Each particle gives a potential by a kernel around it. The mesh is the isosurface of their sum on a grid of cubic cells. The
- * grid exists only in bricks (pmb.h) that a kernel reaches, so memory does not grow with the box around the particles. The mesh
- * is closed: each edge has two triangles. Normals are those of the kernels' own gradient, or of differences. The same bytes for any
- * number of threads and instruction set.
+ * A kernel around each particle gives a potential. The mesh is the isosurface of the sum on a grid of cubic cells. The grid exists
+ * only in bricks (pmb.h) that a kernel reaches, so memory does not grow with the box around the particles. The mesh is closed:
+ * each edge has two triangles. Normals come from the gradient of the kernels or from differences. The bytes are the same for any
+ * number of threads and any instruction set.
  *
  *     pmb_particles *particles = NULL;
  *     pmb_particles_create(context, &particles);                  // a context of pmb.h; it needs no volume
  *     pmb_particles_count(particles, &request, &sizes);           // once per time step
  *     pmb_particles_emit(particles, &mesh);                       // fills the caller's arrays; pmb_particles_emit_gl OpenGL's
- *     pmb_particles_sample(particles, &request, &image);          // or the potential on a grid of the caller's
+ *     pmb_particles_sample(particles, &request, &image);          // or samples the potential on the caller's grid
  *     pmb_particles_destroy(particles);
  *
- * Parts of a cloud that are on several machines give one surface: each calls pmb_particles_find_bounds, takes the bounds of all
- * parts together as request.whole, and the particles near its own layers of bricks.
+ * Parts of a cloud on several machines make one surface: each machine calls pmb_particles_find_bounds, sets request.whole to the
+ * bounds of all parts together, and passes the particles near its own layers of bricks.
  *
- * pmb_error(context) explains a failure. Thread safety and struct_size: as in pmb.h. In a context of a GPU the GPU
- * works, with the same bytes; the CPU takes grids of more than 2^26 rows of bricks. A GPU holds the count of one object per
- * context: after another's, or when memory ran short, pmb_particles_emit fails with PMB_OUT_OF_MEMORY.
+ * pmb_error(context) explains a failure. Thread safety and struct_size: as in pmb.h. A context of a GPU computes on the GPU, with
+ * the same bytes; the CPU takes grids of more than 2^26 rows of bricks. A GPU keeps the count of one object per context:
+ * pmb_particles_emit fails with PMB_OUT_OF_MEMORY after the count of another object, or if memory ran short.
  *
  * Kernels, with q = distance / smoothing length:
  *     spline        max(1 - q/2, 0)^3 * 2 - max(1 - q, 0)^3, 1 at the particle; times volume / (pi * smoothing length^3)
@@ -38,15 +38,14 @@ extern "C" {
 #endif
 
 typedef enum pmb_particle_kernel {
-  PMB_KERNEL_SPLINE =
-    0, /* SPH: the sum is about 1 within the fluid; half is between the outermost particles and nothing */
+  PMB_KERNEL_SPLINE = 0, /* SPH: the sum is about 1 within the fluid and about 1/2 at its border */
   PMB_KERNEL_GAUSSIAN = 1,
   PMB_KERNEL_POLYNOMIAL = 2, /* metaballs */
   PMB_KERNEL_SPHERES = 3     /* signed distance to the union of spheres, positive inside */
 } pmb_particle_kernel;
 
-/* What gives normals and gradients. Differences are of the potential at samples: at both ends of a point's edge, from there in a
- * line to the point. Of spheres the potential ends at isovalue - 1.75 * spacing, and differences with it. */
+/* The source of normals and gradients. Differences are those of the potential's samples at both ends of a point's edge,
+ * interpolated to the point. The potential of spheres is clamped at isovalue - 1.75 * spacing, for differences too. */
 typedef enum pmb_particle_normals {
   PMB_NORMALS_BY_KERNEL = 0,  /* the kernels' own gradient at the point */
   PMB_NORMALS_BY_CENTRAL = 1, /* as PMB_CENTRAL, PMB_FORWARD and PMB_SOBEL */
@@ -54,7 +53,7 @@ typedef enum pmb_particle_normals {
   PMB_NORMALS_BY_SOBEL = 3
 } pmb_particle_normals;
 
-/* Numbers of the particles, borrowed during pmb_particles_count. Component c of particle i is element i * stride + c. */
+/* An array of the particles, borrowed during pmb_particles_count. Component c of particle i is element i * stride + c. */
 typedef struct pmb_particle_array {
   const void *values; /* NULL: not wanted */
   pmb_type type;
@@ -62,45 +61,45 @@ typedef struct pmb_particle_array {
   int64_t stride; /* elements from one particle to the next; 0: packed */
 } pmb_particle_array;
 
-/* What all parts of a cloud have to know of it. */
+/* What every part of a cloud has to know about the whole. */
 typedef struct pmb_particle_bounds {
   size_t struct_size;
   double low[3], high[3]; /* least and greatest floor(position / spacing); low > high: no particle */
   double radius;          /* the greatest */
-  double reach;           /* cells that the kernels reach at most */
-  double halo;            /* a part needs the particles so many cells beyond its z_begin and z_end */
+  double reach;           /* the greatest reach of a kernel, in cells */
+  double halo;            /* a part needs the particles within this many cells of z_begin and z_end */
 } pmb_particle_bounds;
 
 typedef struct pmb_particle_request {
   size_t struct_size;
   pmb_particle_array
-    positions;     /* 3 components. Particles at a position that is not finite are left out and counted */
-  double spacing;  /* edge of a cell, world length. Samples are at its multiples */
-  double isovalue; /* above 0, and for spheres any: at most the radius, a depth below the spheres' surface */
+    positions;    /* 3 components. Particles at positions that are not finite are left out, and counted as left_out */
+  double spacing; /* edge of a cell, world length. Samples lie at its multiples */
+  double isovalue; /* above 0. For spheres any depth below their surface; from the radius on there is no mesh */
   pmb_particle_kernel kernel;
   double radius;            /* of each particle, if radii is not set */
   pmb_particle_array radii; /* above 0 */
-  double smoothing;         /* smoothing length as a multiple of the radius; 0: 2. Not of spheres */
-  /* Of the spline. A particle's volume is mass / density. Densities that are not set are computed by the same kernel; then only
+  double smoothing;         /* smoothing length as a multiple of the radius; 0: 2. Spheres ignore it */
+  /* For the spline only. A particle's volume is mass / density. Without densities the same kernel computes them; then only the
    * ratios of masses matter. */
   pmb_particle_array masses;    /* above 0; not set: all 1 */
   pmb_particle_array densities; /* above 0 */
-  pmb_particle_array weights;   /* of Gaussian and polynomial; not set: all 1 */
-  int64_t brick_limit;          /* bricks with samples; 0: 2^26. A count beyond it fails, with a spacing that fits */
-  /* 1: the arrays are device memory of the context's GPU. The count waits for the work in `stream`, as pmb_bind does. A grid of
-   * more than 2^26 rows of bricks needs host memory: the CPU computes it. */
+  pmb_particle_array weights;   /* for Gaussian and polynomial only; not set: all 1 */
+  int64_t brick_limit; /* most bricks with samples; 0: 2^26. Beyond it a count fails and suggests a spacing */
+  /* 1: the arrays are device memory of the context's GPU. The count waits for the work in `stream`, as pmb_bind does. Grids of
+   * more than 2^26 rows of bricks need host memory: the CPU computes them. */
   int on_device;
   void *stream;
-  /* NULL: the particles are all there are. Else they are a part of those with these bounds, borrowed during the call, and the
-   * mesh has the triangles of the layers of bricks whose first sample has an index along z from z_begin to z_end - 1. With the
-   * particles whose floor(z / spacing) is from z_begin - halo to z_end + halo, in the order of the whole, the triangles have the
-   * bytes of the whole's. Parts that adjoin have the points between them both. */
+  /* NULL: the request has all particles. Else it has a part of a cloud with these bounds, borrowed during the call. The mesh then
+   * has the triangles of the layers of bricks whose first sample has an index along z from z_begin to z_end - 1. Pass the
+   * particles whose floor(z / spacing) is from z_begin - halo to z_end + halo, in the order of the whole: the triangles have the
+   * same bytes as in the whole mesh. Adjoining parts both have the points on their common border. */
   const pmb_particle_bounds *whole;
   int64_t z_begin, z_end;
   pmb_particle_normals normals;
 } pmb_particle_request;
 
-/* A dense grid to fill, x fastest. Sample (i, j, k) is at origin + (first + (i, j, k)) * spacing. */
+/* A dense grid to fill, x fastest. Sample (i, j, k) lies at origin + (first + (i, j, k)) * spacing. */
 typedef struct pmb_particle_image {
   size_t struct_size;
   double origin[3], spacing[3];
@@ -113,43 +112,43 @@ typedef struct pmb_particle_sizes {
   size_t struct_size;
   int64_t points, triangles;
   int64_t left_out;      /* particles at positions that are not finite */
-  int64_t bricks;        /* that a kernel reaches */
-  int64_t active_bricks; /* that the surface crosses; of a part those in its layers */
+  int64_t bricks;        /* bricks that a kernel reaches */
+  int64_t active_bricks; /* bricks that the surface crosses; for a part those in its layers */
   int on_device;         /* 1: the GPU has counted */
 } pmb_particle_sizes;
 
 typedef struct pmb_particles pmb_particles;
 
-/* Makes an object that keeps its memory from one count to the next. It uses memory, threads and progress hook of the context,
- * which must live longer. Sets *particles to NULL on failure. */
+/* Makes an object that keeps its memory between counts. It uses the memory, threads and progress hook of the context, which must
+ * outlive it. Sets *particles to NULL on failure. */
 pmb_status pmb_particles_create(pmb_context *context, pmb_particles **particles);
 
 /* NULL is allowed. */
 void pmb_particles_destroy(pmb_particles *particles);
 
-/* Finds the bounds of the request's particles, with struct_size set; its isovalue counts, whole, z_begin and z_end do not. Those of
- * several parts together: the least of `low`, and the greatest of the others. Forgets what was counted. */
+/* Finds the bounds of the request's particles. Set bounds->struct_size. The isovalue matters; whole, z_begin and z_end are ignored.
+ * For several parts together take the least `low` and the greatest of each other member. Discards the last count. */
 pmb_status pmb_particles_find_bounds(
   pmb_particles *particles, const pmb_particle_request *request, pmb_particle_bounds *bounds);
 
-/* Sorts the particles, computes the potential and finds the size of the mesh. sizes: with struct_size set. On failure the other
- * members are 0. PMB_TOO_LARGE if the grid has more bricks than brick_limit or 2^28 samples along an axis. */
+/* Sorts the particles, computes the potential and finds the size of the mesh. Set sizes->struct_size; on failure the other members
+ * are 0. PMB_TOO_LARGE if the grid has more bricks than brick_limit, or more than 2^28 samples along an axis. */
 pmb_status pmb_particles_count(
   pmb_particles *particles, const pmb_particle_request *request, pmb_particle_sizes *sizes);
 
 /* Fills points, normals, gradients, attributes, triangles and offsets of the mesh of the last successful count, as pmb_emit does.
  *
- * Attributes: component c of particle i is element i * components + c of `samples`, in the order of the request's positions and
- * for as many particles, left out or not. A point gets the mean of the particles that reach it, weighted by amount times kernel
- * (a negative weight counts as positive), or of spheres the value of the sphere in which it is deepest. */
+ * Attributes: component c of particle i is element i * components + c of `samples`, in the order of the request's positions,
+ * with the particles that are left out. A point gets the mean of the particles that reach it, weighted by amount times kernel (a
+ * negative weight counts as positive). For spheres it gets the value of the sphere in which it is deepest. */
 pmb_status pmb_particles_emit(pmb_particles *particles, const pmb_mesh *mesh);
 
-/* Fills buffers of pmb_register_gl for the last successful count, as pmb_emit_gl does. PMB_INVALID if the CPU has counted. */
+/* Fills buffers of pmb_register_gl for the last successful count, as pmb_emit_gl does. PMB_INVALID if the CPU counted. */
 pmb_status pmb_particles_emit_gl(pmb_particles *particles, pmb_gl_buffers *buffers, const pmb_gl_mesh *mesh);
 
-/* Fills the image with the potential: the sum of the kernels, or of spheres the depth below their surface as a length, at least
- * isovalue - 1.75 * request.spacing. The surface is where it is the isovalue. With `whole` the particles within halo of the
- * image give the values of the whole's; z_begin and z_end do not count. The CPU works. Forgets what was counted. */
+/* Fills the image with the potential: the sum of the kernels; for spheres the depth below their surface as a length, at least
+ * isovalue - 1.75 * request.spacing. The surface is where the potential equals the isovalue. With `whole` the particles within
+ * halo of the image give the values of the whole; z_begin and z_end are ignored. Runs on the CPU. Discards the last count. */
 pmb_status pmb_particles_sample(
   pmb_particles *particles, const pmb_particle_request *request, const pmb_particle_image *image);
 

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Rays on the CPU, compiled once per instruction set: 16 rays of a tile at once, each on its way. A lane that is at its ray's end
- * takes the next pixel. The loops over lanes are for vector instructions; what they compute is in shared/pmb_ray.h. */
+ * Rays on the CPU, compiled once per instruction set: 16 rays of a tile at once, each at its own place. A lane that reaches the end
+ * of its ray takes the next pixel. The compiler vectorizes the loops over lanes. shared/pmb_ray.h defines the arithmetic. */
 #include "cpu/pmb_cpu_brick.h"
 #include "rays/pmb_ray_quads.h"
 #include "rays/pmb_ray_tile.h"
 
 enum { LANES = 16 };
 
-/* The rays that a worker is at. A lane without one stays at the first cell. */
+/* The rays that a worker casts. A lane without a ray stays at the first cell. */
 typedef struct ray_lanes {
   const pmb_ray_picture *picture;
   const pmb_ray_job *job;
   int x0, y0, next_pixel, pixels; /* of the tile */
-  pmb_ray ray[LANES];             /* as below */
+  pmb_ray ray[LANES];             /* the same rays as in the arrays below */
   int pixel[LANES];               /* in the order of the tile; -1: none */
   float origin[3][LANES], step[3][LANES], view[3][LANES], enter[LANES], leave[LANES];
   float color[4][LANES], depth[LANES]; /* so far */
-  int32_t next[LANES], last[LANES];    /* samples to look at */
-  float r[LANES];                      /* where the ray is */
+  int32_t next[LANES], last[LANES];    /* range of the samples to look at */
+  float r[LANES];                      /* current place on the ray */
   float entry[4][LANES], gradient[3][LANES];
   float normal[3][LANES], sum[3][LANES], shine[3][LANES];
 } ray_lanes;
 
-/* Where a pixel of a tile is: by blocks of 4 x 4, so that the lanes are near one another. */
+/* Coordinates of a pixel in its tile. The order goes by blocks of 4 x 4, so that the lanes are close together. */
 static int pixel_x(const ray_lanes *s, int pixel)
 {
   return s->x0 + (pixel & 3) + (pixel >> 4 & 3) * 4;
@@ -33,7 +33,7 @@ static int pixel_y(const ray_lanes *s, int pixel)
   return s->y0 + (pixel >> 2 & 3) + (pixel >> 6) * 4;
 }
 
-/* Gives a lane a ray; NULL: none. */
+/* Sets the ray of a lane. NULL: none. */
 static void set_ray(ray_lanes *s, int l, const pmb_ray *ray)
 {
   static const pmb_ray nowhere = { { 0, 0, 0 }, { 0, 0, 0 }, 0, 0, { 0, 0, 0 } };
@@ -61,7 +61,7 @@ static void put_pixel(const ray_lanes *s, const pmb_ray_request *request, int pi
   }
 }
 
-/* Colors of places in the table. */
+/* Sets the lanes' colors to those of places in the table. */
 static void find_colors(ray_lanes *s, const float *place)
 {
   uint16_t low[LANES], high[LANES];
@@ -80,7 +80,7 @@ static void find_colors(ray_lanes *s, const float *place)
   }
 }
 
-/* Makes the lanes' colors as opaque as their gradients say. */
+/* Multiplies the lanes' opacities by their gradients' factors. */
 static void weigh_opacities(ray_lanes *s)
 {
   PMB_EACH_LANE (l) {
@@ -89,7 +89,7 @@ static void weigh_opacities(ray_lanes *s)
   }
 }
 
-/* What the lanes reflect of a light; NULL: the one at the camera. */
+/* Adds the light that the lanes reflect. NULL: a light at the camera. */
 static void add_light(ray_lanes *s, const pmb_ray_light *light)
 {
   const pmb_ray_job *job = s->job;
@@ -138,7 +138,7 @@ static void add_light(ray_lanes *s, const pmb_ray_light *light)
   }
 }
 
-/* pmb_ray_light_color of all lanes. */
+/* pmb_ray_light_color for all lanes. */
 static void light_colors(ray_lanes *s)
 {
   const pmb_ray_job *job = s->job;
@@ -169,7 +169,7 @@ static void light_colors(ray_lanes *s)
   }
 }
 
-/* Puts the colors behind the lanes' pixels. Returns those behind which nothing is seen. */
+/* Composites the colors behind the lanes' pixels. Returns bits of the lanes that are now nearly opaque. */
 static uint32_t composite(ray_lanes *s)
 {
   uint32_t ends = 0;
@@ -186,7 +186,7 @@ static uint32_t composite(ray_lanes *s)
   return ends;
 }
 
-/* Goes past a cube. Returns 0 at the ray's end. */
+/* Moves past a cube. Returns 0 at the ray's end. */
 static int leave_cube(
   const pmb_ray_job *job, const pmb_ray *ray, const int32_t *cube, pmb_ray_brick *brick, float *enter)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The lanes of pmb_ray_lanes.c through samples of one type: PMB_TYPE, see pmb_each_type.h. */
 
-/* What depends on the type. */
+/* The lanes' state that depends on the type. */
 typedef struct PMB_T_NAME(typed) {
-  PMB_T_NAME(pmb_ray_walk) walk[LANES]; /* but for what is below */
+  PMB_T_NAME(pmb_ray_walk) walk[LANES]; /* except the members that are arrays below */
   int32_t at[3][LANES];
-  int64_t offset[LANES]; /* of four samples along x, the cell's and the ones beside, moved to lie in the volume */
-  int32_t moved[LANES];  /* how far */
+  int64_t offset[LANES]; /* of four samples along x: the cell's and one on each side, shifted into the volume */
+  int32_t moved[LANES];  /* by how much */
   uint32_t any_moved;
   PMB_T_REAL t[3][LANES];
   PMB_T_REAL rows[4][4][LANES];                           /* of a cell, y + 2 z: four samples each */
@@ -15,7 +15,7 @@ typedef struct PMB_T_NAME(typed) {
   int32_t count[LANES];
 } PMB_T_NAME(typed);
 
-/* Reads four samples along x at offsets from `first`. Those outside the volume are copies of the ones at the border. */
+/* Reads four samples along x at offsets from `first`. Copies of the border's samples replace those outside the volume. */
 static void PMB_T_NAME(read_row)(
   const pmb_ray_job *job, const PMB_T_NAME(typed) * v, int64_t first, const int64_t *offset, PMB_T_REAL (*to)[LANES])
 {
@@ -67,7 +67,7 @@ static void PMB_T_NAME(find_cells)(const ray_lanes *s, PMB_T_NAME(typed) * v)
   }
 }
 
-/* pmb_ray_value of all lanes. */
+/* pmb_ray_value for all lanes. */
 static void PMB_T_NAME(find_values)(PMB_T_NAME(typed) * v, const pmb_ray_job *job)
 {
   PMB_EACH_LANE (l) {
@@ -85,7 +85,7 @@ static void PMB_T_NAME(find_values)(PMB_T_NAME(typed) * v, const pmb_ray_job *jo
   }
 }
 
-/* The gradient of a lane beside samples that are hidden or not finite. */
+/* pmb_ray_careful_gradient for a lane beside samples that are hidden or not finite. */
 static void PMB_T_NAME(careful_lane)(ray_lanes *s, const PMB_T_NAME(typed) * v, int l)
 {
   PMB_T_NAME(pmb_ray_cell) cell;
@@ -100,7 +100,7 @@ static void PMB_T_NAME(careful_lane)(ray_lanes *s, const PMB_T_NAME(typed) * v, 
   }
 }
 
-/* pmb_ray_gradient of lanes, along one axis. At the border the one-sided differences of the careful way. */
+/* pmb_ray_gradient for all lanes along one axis. At the border it has the one-sided differences of the careful gradient. */
 static void PMB_T_NAME(find_gradient)(ray_lanes *s, const PMB_T_NAME(typed) * v, int axis)
 {
   const pmb_ray_job *job = s->job;
@@ -136,7 +136,7 @@ static void PMB_T_NAME(find_gradient)(ray_lanes *s, const PMB_T_NAME(typed) * v,
   memcpy(s->gradient[axis], gradient, sizeof(gradient));
 }
 
-/* pmb_ray_gradient of lanes. */
+/* pmb_ray_gradient for the wanted lanes. */
 static void PMB_T_NAME(find_gradients)(ray_lanes *s, const PMB_T_NAME(typed) * v, uint32_t wanted)
 {
   uint32_t plain = 0;
@@ -153,7 +153,7 @@ static void PMB_T_NAME(find_gradients)(ray_lanes *s, const PMB_T_NAME(typed) * v
   }
 }
 
-/* Whether a cube shows something. Threads that look at the same time find the same. */
+/* Whether a cube shows something. Threads may race to store the answer: all store the same. */
 static int PMB_T_NAME(looks_into_cube)(const pmb_ray_picture *p, const int32_t *cube)
 {
   const int32_t *n = p->cube_count, *bricks = p->job->bricks, each = PMB_RAY_CUBE / PMB_BRICK_Y;
@@ -173,7 +173,7 @@ static int PMB_T_NAME(looks_into_cube)(const pmb_ray_picture *p, const int32_t *
   return state == PMB_RAY_CUBE_SHOWS;
 }
 
-/* pmb_ray_enter_brick, past cubes that show nothing. */
+/* pmb_ray_enter_brick, but skips cubes that show nothing. */
 static int PMB_T_NAME(enter_brick)(const ray_lanes *s, const pmb_ray *ray, PMB_T_NAME(pmb_ray_walk) * walk)
 {
   const int32_t *at = walk->brick.at;
@@ -189,7 +189,7 @@ static int PMB_T_NAME(enter_brick)(const ray_lanes *s, const pmb_ray *ray, PMB_T
   return PMB_T_NAME(pmb_ray_enter_brick)(s->job, s->job->mode, ray, walk);
 }
 
-/* Ends a lane's pixel. */
+/* Writes a lane's pixel. */
 static void PMB_T_NAME(end_pixel)(ray_lanes *s, PMB_T_NAME(typed) * v, const pmb_ray_request *request, int l)
 {
   const pmb_ray_job *job = s->job;
@@ -203,7 +203,7 @@ static void PMB_T_NAME(end_pixel)(ray_lanes *s, PMB_T_NAME(typed) * v, const pmb
   s->pixel[l] = -1;
 }
 
-/* Gives a lane the next pixel that has a ray. Returns 0 if there is none. */
+/* Gives a lane the tile's next pixel whose ray meets the volume. Returns 0 if none is left. */
 static int PMB_T_NAME(begin_pixel)(ray_lanes *s, PMB_T_NAME(typed) * v, const pmb_ray_request *request, int l)
 {
   static const pmb_pixel nothing = { { 0, 0, 0, 0 }, 1 };
@@ -232,11 +232,11 @@ static int PMB_T_NAME(begin_pixel)(ray_lanes *s, PMB_T_NAME(typed) * v, const pm
     return 1;
   }
   set_ray(s, l, NULL);
-  v->value[l] = none; /* so that no surface is between it and the first cell's */
+  v->value[l] = none; /* so that no surface lies between it and the first cell's value */
   return 0;
 }
 
-/* Brings a lane to its next sample, of this ray or a next one. ended: nothing more is seen on this one. Returns 0 if there is none. */
+/* Moves a lane to the next sample of its ray or of a later one. ended: 1 ends its ray. Returns 0 if the tile has no more. */
 static int PMB_T_NAME(go_on)(ray_lanes *s, PMB_T_NAME(typed) * v, const pmb_ray_request *request, int l, int ended)
 {
   for (;;) {
@@ -262,7 +262,7 @@ static int PMB_T_NAME(go_on)(ray_lanes *s, PMB_T_NAME(typed) * v, const pmb_ray_
   }
 }
 
-/* Shows surfaces in the lanes of which the samples are on both sides of an isovalue. Returns those behind which nothing is seen. */
+/* Composites surfaces in lanes whose last two samples are on both sides of an isovalue. Returns bits of nearly opaque lanes. */
 static uint32_t PMB_T_NAME(show_surfaces)(ray_lanes *s, PMB_T_NAME(typed) * v)
 {
   const pmb_ray_job *job = s->job;
@@ -292,7 +292,7 @@ static uint32_t PMB_T_NAME(show_surfaces)(ray_lanes *s, PMB_T_NAME(typed) * v)
   return ends;
 }
 
-/* Shows the colors of the lanes' values. Returns those behind which nothing is seen. */
+/* Composites the colors of the lanes' values. Returns bits of nearly opaque lanes. */
 static uint32_t PMB_T_NAME(show_colors)(ray_lanes *s, PMB_T_NAME(typed) * v)
 {
   const pmb_ray_job *job = s->job;
@@ -321,7 +321,7 @@ static uint32_t PMB_T_NAME(show_colors)(ray_lanes *s, PMB_T_NAME(typed) * v)
   return composite(s);
 }
 
-/* Notes the values of lanes. */
+/* Updates the lanes' extremes, sums and counts. */
 static void PMB_T_NAME(note_values)(const ray_lanes *s, PMB_T_NAME(typed) * v)
 {
   const int greatest = s->job->mode == PMB_RAY_MAXIMUM;
@@ -340,7 +340,7 @@ static void PMB_T_NAME(cast_tile)(const pmb_ray_picture *p, int x0, int y0)
   ray_lanes s = { .picture = p, .job = job, .x0 = x0, .y0 = y0, .pixels = p->side * p->side };
   PMB_T_NAME(typed) v;
   uint32_t wanting = 0xffff, ended = 0,
-           alive = 0xffff; /* lanes without a sample to look at, at the end of their ray, with a ray */
+           alive = 0xffff; /* lanes without a sample to look at; at the end of their ray; with a ray */
   for (int l = 0; l < LANES; ++l) {
     s.pixel[l] = -1;
     v.value[l] = v.extreme[l] = 0;

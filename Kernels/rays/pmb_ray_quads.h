@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Samples of 16 rays from the volume. */
+ * Reads samples of the volume for 16 rays. */
 #ifndef PMB_RAY_QUADS_H
 #define PMB_RAY_QUADS_H
 
 #include "cpu/vector/pmb_cpu_lanes.h"
 
-/* lanes_quads: four samples in a row from each of 16 places, converted; to[c]: the samples c. */
+/* lanes_quads: reads four successive samples at each of 16 places and converts them. to[c]: sample c of each place. */
 #if defined(__AVX2__)
 PMB_INLINE void lanes_quads_f32(const float *from, const int64_t *offset, float (*to)[16])
 {

@@ -19,7 +19,7 @@ static int all_finite(const double *values, int n)
   return finite;
 }
 
-/* Whether all are from 0 to 1. */
+/* Whether all values are in [0, 1]. */
 static int are_colors(const float *values, int n)
 {
   int are = 1;
@@ -109,7 +109,7 @@ static pmb_status check_gradient_table(pmb_context *context, const pmb_ray_reque
   return PMB_OK;
 }
 
-/* What the mode takes colors from. */
+/* Checks the members that the mode takes colors from. */
 static pmb_status check_colors(pmb_context *context, const pmb_ray_request *request)
 {
   const int is_surface = request->mode == PMB_RAY_ISOSURFACE;
@@ -173,7 +173,7 @@ static void multiply(const double a[16], const double b[16], double to[16])
   }
 }
 
-/* Gauss and Jordan, with the largest pivot. Returns 0 if there is no inverse. */
+/* Gauss-Jordan elimination with partial pivoting. Returns 0 if the matrix is singular. */
 static int invert(const double m[16], double to[16])
 {
   double rows[4][8];
@@ -247,21 +247,21 @@ static int by_value(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Colors that the table is resampled to: with those between, since the opacity of a step does not follow a straight line. */
+/* Size of the resampled table. It is finer than the request's, since the opacity of a step is not linear in that of the table. */
 static int resampled(const pmb_ray_request *request)
 {
   const int intervals = request->table_size - 1;
   return intervals * (request->mode == PMB_RAY_COMPOSITE ? (PMB_RAY_TABLE + intervals - 1) / intervals : 1) + 1;
 }
 
-/* The tables of a request, in a buffer of the context: this, then colors, which of them show, gradient factors; and the numbers that
- * colors are made from. They are kept, because most pictures have the tables of the one before. */
+/* The tables in a buffer of the context: this struct, then colors, counts of visible colors, gradient factors, and the request's
+ * numbers that they were made from. Most pictures use the tables of the one before, so they are kept. */
 typedef struct kept_tables {
   _Alignas(sizeof(pmb_ray_entry)) double exponent; /* of opacities */
   int size, given, gradient_size;
 } kept_tables;
 
-/* Where the parts are in the buffer. */
+/* Pointers to the parts of the buffer. */
 typedef struct table_parts {
   pmb_ray_entry *colors;
   int32_t *shown;
@@ -278,7 +278,7 @@ static table_parts find_parts(kept_tables *kept, const kept_tables *sizes)
   return parts;
 }
 
-/* Colors with opacities of a step, and which entries show. */
+/* Fills the colors with opacities per step, and the counts of visible entries. */
 static void fill_colors(const pmb_ray_request *request, const kept_tables *made, const table_parts *parts)
 {
   const int size = made->size, each = (size - 1) / (request->table_size - 1);
@@ -295,7 +295,7 @@ static void fill_colors(const pmb_ray_request *request, const kept_tables *made,
   }
 }
 
-/* Gives the job the tables of the request. */
+/* Sets the job's tables. */
 static pmb_status make_tables(pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
 {
   const int is_composite = request->mode == PMB_RAY_COMPOSITE, size = resampled(request);
@@ -333,7 +333,7 @@ static pmb_status make_tables(pmb_context *context, const pmb_ray_request *reque
   job->table_size = size;
   job->table_version = context->ray_tables_version;
   job->table_low = request->table_low;
-  /* halves, so that the difference is finite */
+  /* halves both so that the difference is finite */
   job->table_per_unit = (size - 1) / 2.0 / (request->table_high / 2 - request->table_low / 2);
   job->gradient_size = gradient_size;
   job->gradient_table = gradient_size ? parts.gradients : NULL;
@@ -442,7 +442,7 @@ static pmb_status cast(pmb_context *context, const pmb_ray_request *request, pmb
   if (status != PMB_OK) {
     return status;
   }
-  if (dims[0] < 2 || dims[1] < 2 || dims[2] < 2) { /* no cell: a box that no ray meets */
+  if (dims[0] < 2 || dims[1] < 2 || dims[2] < 2) { /* no cells: a box that no ray meets */
     job->box[0] = 1;
     job->box[1] = 0;
   }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pictures of a volume by rays, without a mesh: surfaces of isovalues, and colors of the samples themselves.
+ * Pictures of a volume by rays, without a mesh: isosurfaces, and colors of the samples themselves.
  *
- * A context with a bound volume (pmb.h) casts a ray through the centre of every pixel. Rays go past bricks that its summary says
- * show nothing. CPU and GPU give the same picture to 1 in 255.
+ * A context with a bound volume (pmb.h) casts a ray through the center of each pixel. Rays skip bricks that show nothing, by the
+ * volume's summary. Pictures of CPU and GPU differ by at most 1 of 255.
  *
  *     pmb_ray_request request = { .struct_size = sizeof request, .width = 800, .height = 600, .colors = pixels, ... };
  *     pmb_cast_rays(context, &request);
  *
  * Source: Wang, Yang, Cao: Cache-aware sampling strategies for texture-based ray casting on GPU, LDAV 2014, sections 3.2 and 5
- * (on a GPU a thread per ray, and in mode composite four, which look at samples one behind another). */
+ * (on a GPU one thread per ray; in mode composite four, which look at successive samples). */
 #ifndef PMB_RAYS_H
 #define PMB_RAYS_H
 
@@ -18,14 +18,14 @@
 extern "C" {
 #endif
 
-/* What a pixel shows. `Value`: the samples of a cell interpolated trilinearly. Cells with a hidden sample, or one that is not
- * finite, have none. */
+/* What a pixel shows. Values are interpolated trilinearly between the samples of a cell. Cells with a sample that is hidden or not
+ * finite have none. */
 typedef enum pmb_ray_mode {
   PMB_RAY_ISOSURFACE = 0, /* the surfaces of the isovalues, front to back */
   PMB_RAY_COMPOSITE = 1,  /* colors of values, front to back */
   PMB_RAY_MAXIMUM = 2,    /* the color of the greatest value on the ray */
-  PMB_RAY_MINIMUM = 3,    /* of the least */
-  PMB_RAY_AVERAGE = 4     /* of the mean */
+  PMB_RAY_MINIMUM = 3,    /* of the least value */
+  PMB_RAY_AVERAGE = 4     /* of the mean value */
 } pmb_ray_mode;
 
 enum { PMB_RAY_ISOVALUES = 16, PMB_RAY_LIGHTS = 8, PMB_RAY_PLANES = 8, PMB_RAY_TABLE = 4096 }; /* at most */
@@ -36,7 +36,7 @@ typedef struct pmb_ray_isovalue {
 } pmb_ray_isovalue;
 
 typedef struct pmb_ray_light {
-  double position[4]; /* in the world; the last is 0 for a direction toward the light, else 1 */
+  double position[4]; /* homogeneous world coordinates: last 1 for a place, 0 for a direction toward the light */
   float color[3];
 } pmb_ray_light;
 
@@ -46,55 +46,55 @@ typedef struct pmb_ray_request {
   int width, height; /* pixels, >= 1 */
   /* From the world to OpenGL's clip space, row-major 4 x 4: projection times view, perspective or parallel. */
   double world_to_clip[16];
-  /* World length from sample to sample of a ray, counted from the near plane; 0: half the shortest edge of a cell, or
-   * more where that is a millionth of the volume. A ray has less than a million samples in the volume. */
+  /* World length between samples of a ray, counted from the near plane. 0: half the shortest edge of a cell, or more if rays would
+   * get too many samples. A ray must have less than 2^20 samples in the volume. */
   double step;
-  int jitter; /* 1: moves the samples of each pixel by a part of a step, against rings where steps are long */
+  int jitter; /* 1: shifts the samples of each pixel by a fraction of a step, against rings with long steps */
 
   const pmb_ray_isovalue *isovalues; /* mode isosurface */
   int isovalue_count;
-  /* Mode isosurface: another array, of one component. Its values give surfaces their red, green and blue by the table below; where
-   * one is not finite, the isovalue's stay. NULL: the isovalues' colors. Its output is not looked at. */
+  /* Mode isosurface: another array, of one component. Its values color the surfaces by the table below; where one is not finite,
+   * the isovalue's color stays. Opacity is the isovalue's. NULL: the isovalues' colors. Its output is ignored. */
   const pmb_attribute *color_by;
 
-  /* The other modes, and color_by: colors of values, evenly from table_low to table_high, interpolated; 4 numbers each as in an
-   * isovalue's color. In mode composite the opacity is that of a world length of table_unit (> 0). */
+  /* The other modes, and color_by: colors of values, evenly spaced from table_low to table_high and interpolated; 4 numbers each as
+   * in an isovalue's color. In mode composite an opacity is that of a world length of table_unit (> 0). */
   const float *table;
   int table_size; /* >= 2 */
   double table_low, table_high, table_unit;
 
-  /* Mode composite: factors of the opacity, 0 to 1, by the length of the gradient in the world: evenly from 0 to gradient_high
-   * (> 0), interpolated. NULL: 1. */
+  /* Mode composite: factors of the opacity, 0 to 1, by the length of the world gradient: evenly spaced from 0 to gradient_high
+   * (> 0) and interpolated. NULL: 1. */
   const float *gradient_table;
   int gradient_size; /* >= 2 */
   double gradient_high;
 
-  /* Light on surfaces, and with shade != 0 on composite colors: ambient + diffuse + specular to the power specular_power, on
-   * both sides. No light: one at the camera. Normals are those of pmb_emit with PMB_CENTRAL. */
+  /* Lighting of surfaces, and of composite colors if shade != 0: ambient + diffuse + specular to the power specular_power, on both
+   * sides. Without lights one is at the camera. Normals are those of pmb_emit with PMB_CENTRAL. */
   int shade;
   float ambient, diffuse, specular, specular_power;
   const pmb_ray_light *lights;
   int light_count;
 
-  /* Where rays are. */
-  double box[6]; /* indices of this volume's own samples: least x, greatest x, and y and z; all 0: the volume */
-  const double *planes; /* 4 numbers each, in the world: rays are where a x + b y + c z + d >= 0 */
+  /* Clipping of the rays. */
+  double box[6]; /* in indices of this volume's own samples: least x, greatest x, then y and z; all 0: the volume */
+  const double *planes; /* 4 numbers each, in the world: keeps the rays where a x + b y + c z + d >= 0 */
   int plane_count;
-  const float *depth_limit; /* per pixel, OpenGL's depth 0 to 1, where rays end; NULL: the far plane */
+  const float *depth_limit; /* per pixel: OpenGL's depth 0 to 1 at which the ray ends; NULL: the far plane */
 
-  /* Arrays of the caller, a row of pixels after another, the lowest first. */
+  /* The caller's arrays, row by row from the lowest. */
   float *colors; /* 4 per pixel: red, green, blue times opacity, and opacity */
-  float *depth;  /* OpenGL's depth of the first surface, be it transparent; 1 where there is none; NULL: not wanted */
+  float *depth;  /* OpenGL's depth of the first surface, even if transparent; 1 if none. NULL: not wanted */
   int on_device; /* 1: colors (aligned to 16 bytes), depth and depth_limit are memory of the context's GPU */
 } pmb_ray_request;
 
-/* Casts a ray per pixel and fills the arrays. Not thread-safe for one context. PMB_INVALID if no volume is bound or the request
- * is not usable, PMB_ABORTED if the progress hook stops it, PMB_OUT_OF_MEMORY; the arrays' contents are undefined then. */
+/* Casts a ray per pixel and fills the arrays. Not thread-safe for one context. PMB_INVALID if no volume is bound or the request is
+ * invalid, PMB_ABORTED if the progress hook stops it, PMB_OUT_OF_MEMORY. After an error the arrays' contents are undefined. */
 pmb_status pmb_cast_rays(pmb_context *context, const pmb_ray_request *request);
 
-/* The same with buffers of OpenGL that pmb_register_gl registered in the place of a mesh's: colors for points, depth for normals,
- * depth limits for triangles. Of those members of the request only depth_limit is looked at: NULL means that there are no limits.
- * Errors as of pmb_cast_rays and pmb_emit_gl. */
+/* The same with OpenGL buffers. Register them with pmb_register_gl in place of a mesh's: colors for points, depth for normals,
+ * depth limits for triangles. Ignores these members of the request, but depth_limit = NULL still means no limits. Fails as
+ * pmb_cast_rays and pmb_emit_gl do. */
 pmb_status pmb_cast_rays_gl(pmb_context *context, pmb_gl_buffers *buffers, const pmb_ray_request *request);
 
 #ifdef __cplusplus

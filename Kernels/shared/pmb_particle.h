@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The arithmetic of particles' kernels. Lengths are in cells. Only + - * / and sqrt of IEEE, see pmb_point.h.
  *
- * A particle is at a whole number of cells and a fraction. A sum goes over the particles in their sorted order. A particle that
- * does not reach a place adds an exact 0 there, so sums do not depend on which further particles take part. */
+ * A position is a whole number of cells plus a fraction. Sums run over the particles in their sorted order. A particle out of
+ * reach adds an exact 0, so sums do not depend on how many such particles take part. */
 #ifndef PMB_PARTICLE_H
 #define PMB_PARTICLE_H
 
@@ -13,27 +13,27 @@
 #include "shared/pmb_point.h"
 #include "shared/pmb_portability.h"
 
-/* Samples of the potential of spheres are at least isovalue - PMB_SPHERES_DEPTH: further away than the diagonal of a cell only
+/* Clamps the potential of spheres from below, at isovalue - PMB_SPHERES_DEPTH. Farther outside than the diagonal of a cell only
  * the sign matters. */
 #define PMB_SPHERES_DEPTH 1.75f
 
-/* How far kernels reach, as a multiple of the smoothing length. */
+/* Reach of the kernels, in smoothing lengths. */
 #define PMB_GAUSSIAN_REACH 3.0f
 #define PMB_COMPACT_REACH 2.0f
 
-/* ---- what a count looks at first ---- */
+/* ---- bounds and checks of the particles ---- */
 
-/* The arrays of one number per particle. */
+/* The arrays with one number per particle. */
 enum { PMB_RADII, PMB_MASSES, PMB_DENSITIES, PMB_WEIGHTS, PMB_PARTICLE_NUMBERS };
 
-/* What is known of some particles. */
+/* Bounds of some particles, and the first number that is not allowed. */
 typedef struct pmb_particle_facts {
   int64_t kept;           /* particles at a finite position */
   double low[3], high[3]; /* their least and greatest cell */
   double radius;          /* the greatest */
-  int negative;           /* a weight is */
-  int wrong_array;        /* of the first particle with a number that is not allowed */
-  int64_t wrong;          /* that particle, or -1 */
+  int negative;           /* 1: some weight is negative */
+  int wrong_array;        /* the array with the first number that is not allowed */
+  int64_t wrong;          /* the particle of that number, or -1 */
   double wrong_value;
 } pmb_particle_facts;
 
@@ -63,7 +63,7 @@ PMB_INLINE void pmb_add_place(pmb_particle_facts *facts, const double place[3], 
   }
 }
 
-/* A number of particle i. Of one particle add the arrays in their order. */
+/* Checks a number of particle i. Call it for a particle's arrays in their order. */
 PMB_INLINE void pmb_add_number(pmb_particle_facts *facts, int array, double value, int64_t i)
 {
   const double x = array == PMB_WEIGHTS ? fabs(value) : value;
@@ -79,7 +79,7 @@ PMB_INLINE void pmb_add_number(pmb_particle_facts *facts, int array, double valu
   }
 }
 
-/* Adds what is known of other particles. */
+/* Adds the facts of other particles. */
 PMB_INLINE void pmb_merge_facts(pmb_particle_facts *facts, const pmb_particle_facts *more)
 {
   facts->kept += more->kept;
@@ -98,13 +98,13 @@ PMB_INLINE void pmb_merge_facts(pmb_particle_facts *facts, const pmb_particle_fa
 
 /* ---- kernels ---- */
 
-/* From a particle to a place along an axis. Whole numbers are below 2^24, so that their difference is exact. */
+/* Offset along an axis from a particle to a place. Whole numbers are below 2^24, so their difference is exact. */
 PMB_INLINE float pmb_particle_offset(float whole, float part, float cell, float fraction)
 {
   return (whole - cell) + (part - fraction);
 }
 
-/* exp(-t) for 0 <= t <= 9, to 4e-6 of it: the power series of exp(-t / 32), squared five times. */
+/* exp(-t) for 0 <= t <= 9, with a relative error of 4e-6: the power series of exp(-t / 32), squared five times. */
 PMB_INLINE float pmb_exp_of_minus(float t)
 {
   const float x = t * (-1 / 32.0f);
@@ -118,13 +118,13 @@ PMB_INLINE float pmb_positive(float x)
   return x > 0 ? x : 0;
 }
 
-/* The smoothing length of a particle, or the radius of spheres, in cells. */
+/* The smoothing length of a particle in cells; for spheres the radius. */
 PMB_INLINE double pmb_kernel_length(int kernel, double smoothing, double radius, double spacing)
 {
   return (kernel == PMB_KERNEL_SPHERES ? 1 : smoothing) * radius / spacing;
 }
 
-/* How far a particle reaches, in cells; depth: the isovalue of spheres. */
+/* The reach of a particle in cells. depth: for spheres the isovalue in cells. */
 PMB_INLINE double pmb_kernel_reach(int kernel, double length, double depth)
 {
   switch (kernel) {
@@ -137,14 +137,14 @@ PMB_INLINE double pmb_kernel_reach(int kernel, double length, double depth)
   }
 }
 
-/* Where a kernel is 0, squared: a little more, so that rounding never drops a particle. */
+/* The squared reach, with a margin so that rounding never drops a particle. */
 PMB_INLINE float pmb_particle_reach2(float reach)
 {
   const float more = reach * 1.0001f + 0.01f;
   return more * more;
 }
 
-/* What the kernel of a particle is multiplied by; density: 0 where it is computed later. */
+/* The factor of a particle's kernel. density: 0 if it is computed later. */
 PMB_INLINE float pmb_kernel_amount(
   int kernel, double length, double spacing, double mass, double density, double weight)
 {
@@ -154,7 +154,7 @@ PMB_INLINE float pmb_kernel_amount(
   return (float)(amount < 1e30 ? amount : 1e30);
 }
 
-/* What pmb_kernel_value takes for a smoothing length in cells. */
+/* The `scale` of pmb_kernel_value for a smoothing length in cells. */
 PMB_INLINE double pmb_kernel_scale(int kernel, double smoothing_length)
 {
   return kernel == PMB_KERNEL_SPLINE ? 1 / smoothing_length : 1 / (smoothing_length * smoothing_length);
@@ -176,7 +176,7 @@ PMB_INLINE float pmb_kernel_value(const int kernel, float distance2, float scale
   return s * s * s;
 }
 
-/* The kernel's derivative by distance, divided by distance: times the offset from the particle it is the gradient. */
+/* The kernel's derivative by distance, divided by the distance. Multiplied by the offset from the particle it is the gradient. */
 PMB_INLINE float pmb_kernel_slope(const int kernel, float distance2, float scale)
 {
   if (kernel == PMB_KERNEL_SPLINE) {
@@ -192,7 +192,7 @@ PMB_INLINE float pmb_kernel_slope(const int kernel, float distance2, float scale
   return s * s * scale * -1.5f;
 }
 
-/* The sum, or of spheres the greatest, with one more particle. amount: weight, or radius in cells. */
+/* Adds a particle to the sum; for spheres takes the maximum. amount: weight, or radius in cells. */
 PMB_INLINE float pmb_kernel_add(const int kernel, float sum, float distance2, float scale, float amount)
 {
   if (kernel == PMB_KERNEL_SPHERES) {
@@ -202,8 +202,8 @@ PMB_INLINE float pmb_kernel_add(const int kernel, float sum, float distance2, fl
   return sum + amount * pmb_kernel_value(kernel, distance2, scale);
 }
 
-/* Takes one more particle for the gradient at a place, in cells. Of spheres the gradient is from the place to the center of the
- * sphere in which it is deepest, the first of several; *deepest begins at -infinity. */
+/* Adds a particle to the gradient at a place, in cells. For spheres the gradient points from the place to the center of the
+ * sphere in which it is deepest; of several the first counts. *deepest begins at -infinity. */
 PMB_INLINE void pmb_kernel_add_gradient(
   const int kernel, const float offset[3], float distance2, float scale, float amount, float sum[3], float *deepest)
 {
@@ -222,7 +222,7 @@ PMB_INLINE void pmb_kernel_add_gradient(
   }
 }
 
-/* The weight with which a particle's other numbers count at a place. Of spheres 1 where it takes the place of those before. */
+/* The weight of a particle's attributes at a place. For spheres 1 if the place is deeper in it than in those before, else 0. */
 PMB_INLINE float pmb_kernel_weight(const int kernel, float distance2, float scale, float amount, float *deepest)
 {
   if (kernel == PMB_KERNEL_SPHERES) {
@@ -234,21 +234,21 @@ PMB_INLINE float pmb_kernel_weight(const int kernel, float distance2, float scal
   return fabsf(amount) * pmb_kernel_value(kernel, distance2, scale);
 }
 
-/* The sum of numbers, or of spheres the number, with one more particle. */
+/* Adds a particle's value to the total; for spheres replaces the total if the weight is 1. */
 PMB_INLINE double pmb_kernel_add_weighted(const int kernel, double total, double weight, double value)
 {
   const double after = kernel == PMB_KERNEL_SPHERES ? value : total + weight * value;
   return weight > 0 ? after : total;
 }
 
-/* World place along an axis of a point in cell `whole` + `part` from a brick's first sample, which has index `origin`. */
+/* World coordinate of a point at `whole` + `part` cells from a brick's first sample, which has index `origin`. */
 PMB_INLINE double pmb_particle_world(double spacing, int64_t origin, float whole, float part)
 {
   return pmb_world_diagonal(spacing, 0, ((double)origin + (double)whole) + (double)part);
 }
 
-/* Weights of the sample at an offset of -1, 0 or 1 along each axis in the differences along the axes at a sample. Returns 0 if all
- * are 0. */
+/* The weights of a neighbouring sample (offset -1, 0 or 1 along each axis) in the differences along x, y and z at a sample.
+ * Returns 0 if all are 0. */
 PMB_INLINE int pmb_difference_weights(int normals, const int offset[3], float weight[3])
 {
   int any = 0;
@@ -264,15 +264,15 @@ PMB_INLINE int pmb_difference_weights(int normals, const int offset[3], float we
   return any;
 }
 
-/* The potential's gradient at a part of an edge, from those at its ends. */
+/* Interpolates the gradient at a fraction of an edge between those at its ends. */
 PMB_INLINE float pmb_difference_between(float lower, float upper, float part)
 {
   return lower + (upper - lower) * part;
 }
 
-/* The normal at a point and its gradient in world lengths, from the sum in cells; either may be NULL. by_kernel: the sum is of
- * pmb_kernel_add_gradient, else of differences. Where the sum has no direction, it is along the point's edge, from outside to
- * inside. */
+/* Computes the normal at a point and the gradient per world length from the sum in cells. Either may be NULL. by_kernel: 1 for a
+ * sum of pmb_kernel_add_gradient, 0 for differences. A sum without a direction is replaced by the direction of the point's edge,
+ * from outside to inside. */
 PMB_INLINE void pmb_particle_normal(int kernel, int by_kernel, const float sum[3], int axis, int upper_is_inside,
   double spacing, float *normal, float *gradient)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A ray through the volume: the one definition, over which the backends loop.
+ * A ray through the volume: the one definition that all backends loop over.
  *
- * Space is the space of sample indices. A place on a ray is a number of steps r from `origin`; samples are at whole numbers, and
- * where the ray enters and leaves. A ray goes from brick to brick, and looks only into those whose range says that they show
- * something. It finds a surface by the sign change between two samples, and then its place in the trilinear function. */
+ * Coordinates are sample indices. A place on a ray is a number of steps r from `origin`. The ray is sampled at whole numbers;
+ * for isosurfaces also where it enters and leaves. A ray goes from brick to brick and skips those whose range shows nothing. It
+ * finds a surface between two samples on different sides of the isovalue, then refines its place in the trilinear function. */
 #ifndef PMB_RAY_H
 #define PMB_RAY_H
 
@@ -16,8 +16,8 @@
 #include "shared/pmb_types.h"
 
 enum {
-  PMB_RAY_REFINED = 32,   /* steps toward a surface, at most */
-  PMB_RAY_STEPS = 1 << 20 /* samples of a ray: less, so that places are exact enough in float */
+  PMB_RAY_REFINED = 32,   /* most steps of the refinement */
+  PMB_RAY_STEPS = 1 << 20 /* a ray has fewer samples, so that float places are accurate enough */
 };
 
 /* A color with opacity. */
@@ -25,14 +25,14 @@ typedef struct __attribute__((aligned(16))) pmb_ray_entry {
   float color[4];
 } pmb_ray_entry;
 
-/* Samples on a GPU are contiguous along x. */
+/* On a GPU samples are contiguous along x. */
 #if defined(__CUDACC__)
 #define PMB_RAY_STRIDE_X(job) ((int64_t)1)
 #else
 #define PMB_RAY_STRIDE_X(job) ((job)->strides[0])
 #endif
 
-/* What rays need of the volume and the request: an argument of kernels. */
+/* The volume and the request, as kernels take them. */
 typedef struct pmb_ray_job {
   const void *samples;
   int64_t strides[3];
@@ -42,7 +42,7 @@ typedef struct pmb_ray_job {
   uint8_t hidden_sample_bits, hidden_cell_bits;
   int mode, width, height;
   double clip_to_index[16], index_to_clip[16], index_to_world[12];
-  double step, longest; /* samples of a ray, at most */
+  double step, longest; /* longest: the most samples of a ray */
   int jitter;
   double box[6];
   int plane_count, light_count, isovalue_count, shade;
@@ -51,13 +51,13 @@ typedef struct pmb_ray_job {
   pmb_ray_isovalue isovalues[PMB_RAY_ISOVALUES]; /* ascending */
   float ambient, diffuse, specular, specular_power;
   float normal[9];            /* from index gradients to world normals */
-  const pmb_ray_entry *table; /* with opacities of a step, in mode composite */
-  const int32_t *table_shown; /* entries before this one that are not transparent; one more for the sum */
+  const pmb_ray_entry *table; /* mode composite: with opacities per step */
+  const int32_t *table_shown; /* number of visible entries before each one; the last is the total */
   int table_size, gradient_size;
   double table_low, table_per_unit;
-  uint64_t table_version;      /* of both tables: another one when they change */
+  uint64_t table_version;      /* of both tables: changes with them */
   const float *gradient_table; /* NULL: none */
-  float steepness[9];          /* from index gradients to places in it */
+  float steepness[9];          /* from index gradients to places in gradient_table */
   const void *color_by;        /* NULL: none */
   pmb_type color_by_type;
 } pmb_ray_job;
@@ -69,7 +69,7 @@ typedef struct pmb_pixel {
 /* A pixel's ray. */
 typedef struct pmb_ray {
   float origin[3], step[3], enter, leave;
-  float view[3]; /* of length 1 in the world, toward the camera */
+  float view[3]; /* world unit vector toward the camera */
 } pmb_ray;
 
 PMB_INLINE void pmb_ray_transform(const double m[16], double x, double y, double z, double to[4])
@@ -92,7 +92,7 @@ PMB_INLINE void pmb_ray_clip(double a, double b, double *enter, double *leave)
   }
 }
 
-/* A number from 0 to 1, below 1, that looks random. */
+/* A pseudorandom number in [0, 1). */
 PMB_INLINE double pmb_ray_noise(int x, int y)
 {
   uint32_t bits = (uint32_t)x * 0x9e3779b1u ^ (uint32_t)y * 0x85ebca77u;
@@ -101,20 +101,19 @@ PMB_INLINE double pmb_ray_noise(int x, int y)
   return (bits ^ bits >> 15) / 4294967296.0;
 }
 
-/* A coordinate of a place on a ray. */
 PMB_INLINE float pmb_ray_at(float origin, float step, float r)
 {
   return origin + step * r;
 }
 
-/* The cell at a coordinate, of an axis with so many samples. */
+/* The cell at a coordinate, on an axis with this number of samples. */
 PMB_INLINE int32_t pmb_ray_cell_at(float p, int32_t samples)
 {
   const int32_t i = (int32_t)p; /* toward 0, also where rounding puts p below it */
   return i < samples - 2 ? i : samples - 2;
 }
 
-/* Makes the ray of a pixel. Returns 0 if it does not meet the volume. limit: OpenGL's depth where it ends. */
+/* Makes the ray of a pixel. Returns 0 if it misses the volume. limit: OpenGL's depth at which it ends. */
 PMB_INLINE int pmb_ray_make(const pmb_ray_job *job, int x, int y, float limit, pmb_ray *ray)
 {
   const double u = (x + 0.5) / job->width * 2 - 1, v = (y + 0.5) / job->height * 2 - 1;
@@ -152,7 +151,7 @@ PMB_INLINE int pmb_ray_make(const pmb_ray_job *job, int x, int y, float limit, p
   return 1;
 }
 
-/* The world's coordinates of a place on the ray. */
+/* World coordinates of a place on the ray. */
 PMB_INLINE void pmb_ray_world(const pmb_ray_job *job, const pmb_ray *ray, float r, double world[3])
 {
   const double *m = job->index_to_world;
@@ -175,13 +174,13 @@ PMB_INLINE float pmb_ray_depth(const pmb_ray_job *job, const pmb_ray *ray, float
   return (float)(clip[2] / clip[3] * 0.5 + 0.5);
 }
 
-/* Steps that rounding may be wrong by at r. */
+/* Bound of the rounding error at r, in steps. */
 #define PMB_RAY_MARGIN(r) (1e-3f + 5e-7f * (r))
 
-/* The brick that a ray is in, and along each axis where the ray goes on to the next one. */
+/* The brick that a ray is in, and where the ray crosses into the next one along each axis. */
 typedef struct pmb_ray_brick {
   int32_t at[3];
-  float until[3], per_unit[3]; /* steps for an index */
+  float until[3], per_unit[3]; /* per_unit: steps per index */
 } pmb_ray_brick;
 
 PMB_INLINE void pmb_ray_find_border(const pmb_ray *ray, int axis, pmb_ray_brick *brick)
@@ -222,7 +221,7 @@ PMB_INLINE int64_t pmb_ray_brick_number(const pmb_ray_job *job, const pmb_ray_br
   return brick->at[0] + job->bricks[0] * (brick->at[1] + (int64_t)job->bricks[1] * brick->at[2]);
 }
 
-/* Goes to the next brick. Returns 0 if that is outside the volume. */
+/* Moves on to the next brick. Returns 0 if it is outside the volume. */
 PMB_INLINE int pmb_ray_next_brick(const pmb_ray_job *job, const pmb_ray *ray, pmb_ray_brick *brick)
 {
   const float *until = brick->until;
@@ -238,7 +237,7 @@ PMB_INLINE int pmb_ray_next_brick(const pmb_ray_job *job, const pmb_ray *ray, pm
   return inside;
 }
 
-/* The entry of the table before a place, and how far behind it the place is. */
+/* The table's entry at or before a place. *behind: distance from the entry to the place. */
 PMB_INLINE int pmb_ray_find_color(int table_size, float at, float *behind)
 {
   const float last = (float)(table_size - 1), place = at > 0 ? (at < last ? at : last) : 0;
@@ -260,7 +259,7 @@ PMB_INLINE pmb_ray_entry pmb_ray_color(const pmb_ray_job *job, float at)
   return entry;
 }
 
-/* Whether the table has an opaque color between two places. */
+/* Whether the table has a visible color between two places. */
 PMB_INLINE int pmb_ray_shows(const pmb_ray_job *job, float low, float high)
 {
   const float last = (float)(job->table_size - 1), from = floorf(low), to = ceilf(high);
@@ -273,7 +272,7 @@ PMB_INLINE float pmb_ray_dot(const float a[3], const float b[3])
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Makes the largest component of a vector 1. Without a direction it becomes NaN. */
+/* Scales a vector to a largest component of 1. A zero vector becomes NaN. */
 PMB_INLINE void pmb_ray_scale(float v[3])
 {
   const float x = fabsf(v[0]), y = fabsf(v[1]), z = fabsf(v[2]), xy = x > y ? x : y, largest = xy > z ? xy : z;
@@ -283,7 +282,7 @@ PMB_INLINE void pmb_ray_scale(float v[3])
   }
 }
 
-/* Makes the length of a vector 1. Without a direction it becomes NaN. */
+/* Scales a vector to length 1. A zero vector becomes NaN. */
 PMB_INLINE void pmb_ray_normalize(float v[3])
 {
   pmb_ray_scale(v);
@@ -293,8 +292,8 @@ PMB_INLINE void pmb_ray_normalize(float v[3])
   }
 }
 
-/* base to the power exponent by series, for base >= 0 and exponent >= 0: to 1e-6 where the result is not small. Nobody sees how
- * exact a highlight is, and vectors can do it. */
+/* pow(base, exponent) by series, for base >= 0 and exponent >= 0, to 1e-6 unless the result is small. Exact enough for highlights,
+ * and compilers can vectorize it. */
 PMB_INLINE float pmb_ray_power(float base, float exponent)
 {
   uint32_t bits;
@@ -314,14 +313,14 @@ PMB_INLINE float pmb_ray_power(float base, float exponent)
   return e * part;
 }
 
-/* How nearly a surface with this normal, at this cosine to the light, reflects it toward the view: a cosine too, and 0 behind. */
+/* Cosine of the angle between the view and the mirrored light, or 0 if negative. cosine: between normal and light. */
 PMB_INLINE float pmb_ray_mirror(float cosine, const float normal[3], const float view[3], const float to[3])
 {
   const float mirror = 2 * cosine * pmb_ray_dot(normal, view) - pmb_ray_dot(to, view);
   return mirror > 0 ? mirror : 0;
 }
 
-/* Adds a light to what comes back in the surface's color, and in the light's. power: mirror to specular_power. */
+/* Adds a light to `sum`, to be multiplied by the surface's color, and to `shine`, not to be. power: mirror to specular_power. */
 PMB_INLINE void pmb_ray_add_light(float diffuse, float specular, float cosine, float mirror, float power,
   const float light[3], float sum[3], float shine[3])
 {
@@ -333,7 +332,7 @@ PMB_INLINE void pmb_ray_add_light(float diffuse, float specular, float cosine, f
   }
 }
 
-/* Adds a light to what a surface with this normal reflects toward the view. */
+/* Adds the light that a surface with this normal reflects toward the view. */
 PMB_INLINE void pmb_ray_reflect(const pmb_ray_job *job, const float normal[3], const float view[3], const float to[3],
   const float light[3], float sum[3], float shine[3])
 {
@@ -358,7 +357,7 @@ PMB_INLINE void pmb_ray_toward(
   }
 }
 
-/* The normal, on the side of the view, from a gradient of the index space. NaN: it has no direction. */
+/* The world normal that faces the view, from an index-space gradient. NaN for a zero gradient. */
 PMB_INLINE void pmb_ray_normal(const float matrix[9], const float view[3], float gradient[3], float normal[3])
 {
   pmb_ray_scale(gradient);
@@ -372,14 +371,14 @@ PMB_INLINE void pmb_ray_normal(const float matrix[9], const float view[3], float
   }
 }
 
-/* A color under the sum of all lights; without a normal it stays as it is. */
+/* A color under the sum of all lights. Without a normal (NaN) it stays unlit. */
 PMB_INLINE float pmb_ray_lit(float normal, float color, float sum, float shine)
 {
   const float lit = color * sum + shine;
   return PMB_IS_FINITE(normal) ? (lit < 1 ? (lit > 0 ? lit : 0) : 1) : color;
 }
 
-/* What opacities are multiplied with for a gradient of the index space. */
+/* The factor of the opacity for an index-space gradient. */
 PMB_INLINE float pmb_ray_gradient_opacity(const pmb_ray_job *job, const float gradient[3])
 {
   float steep[3], behind;
@@ -391,7 +390,7 @@ PMB_INLINE float pmb_ray_gradient_opacity(const pmb_ray_job *job, const float gr
   return PMB_NAME_F32(pmb_lerp)(entry[0], entry[1], behind);
 }
 
-/* Gives a surface at a place in a cell the color of the other array's value there, if that is finite. */
+/* Colors a surface by the value of color_by at a place in a cell, if that is finite. */
 PMB_NEVER_INLINE void pmb_ray_color_by(
   const pmb_ray_job *job, const int32_t at[3], const double t[3], pmb_ray_entry *entry)
 {
@@ -420,7 +419,7 @@ PMB_NEVER_INLINE void pmb_ray_color_by(
   }
 }
 
-/* Lights a color at a place on the ray. gradient: of the index space. */
+/* Lights a color at a place on the ray. gradient: in index space. */
 PMB_INLINE void pmb_ray_light_color(
   const pmb_ray_job *job, const pmb_ray *ray, float r, float gradient[3], float color[4])
 {
@@ -439,7 +438,7 @@ PMB_INLINE void pmb_ray_light_color(
   }
 }
 
-/* What a thread's neighbour has, in the group of threads that share a ray: the neighbour's number differs in one bit. */
+/* The value of the thread whose number differs in this bit, among the threads that share a ray. */
 PMB_INLINE float pmb_ray_of_neighbour(float value, int lanes, int bit)
 {
 #if defined(__CUDACC__)
@@ -452,12 +451,12 @@ PMB_INLINE float pmb_ray_of_neighbour(float value, int lanes, int bit)
 #endif
 }
 
-/* Puts the colors of all threads that share a ray behind the pixel's, of which each thread has a part; the opacity they all have.
- * Returns 0 when what is behind can no longer be seen. */
+/* Composites the colors of all threads that share a ray behind the pixel. Each thread has a part of the color, all have the whole
+ * opacity. Returns 0 once the pixel is nearly opaque. */
 PMB_INLINE int pmb_ray_behind(pmb_pixel *pixel, const float color[4], int lane, int lanes)
 {
   float through = 1 - pixel->color[3],
-        all = 1 - color[3]; /* what the colors before this one let through, and what all do */
+        all = 1 - color[3]; /* transmittance of the colors before this one, and of all */
   for (int bit = 1; bit < lanes; bit *= 2) {
     const float others = pmb_ray_of_neighbour(all, lanes, bit);
     through *= lane & bit ? others : 1;
@@ -470,7 +469,7 @@ PMB_INLINE int pmb_ray_behind(pmb_pixel *pixel, const float color[4], int lane, 
   return pixel->color[3] < 0.998f; /* half a step of 255 */
 }
 
-/* Sums the parts of the pixel. */
+/* Sums the threads' parts of the color. */
 PMB_INLINE void pmb_ray_join(pmb_pixel *pixel, int lanes)
 {
   for (int bit = 1; bit < lanes; bit *= 2) {

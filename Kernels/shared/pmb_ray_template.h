@@ -17,7 +17,7 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_is_hidden)(const pmb_ray_job *job, int32_t i, 
   return hidden;
 }
 
-/* The cell at a place, where in it, and its samples: corner x + 2 y + 4 z. */
+/* The cell at a place, the place in the cell, and the cell's samples: corner x + 2 y + 4 z. */
 typedef struct PMB_T_NAME(pmb_ray_cell) {
   int32_t at[3];
   PMB_T_REAL t[3], samples[8];
@@ -38,7 +38,7 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_find_cell)(
   }
 }
 
-/* Interpolates eight numbers at the corners of a cell. */
+/* Interpolates trilinearly between the corners of a cell. */
 PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_blend)(const PMB_T_REAL *v, const PMB_T_REAL *t)
 {
   PMB_T_REAL face[2];
@@ -50,7 +50,7 @@ PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_blend)(const PMB_T_REAL *v, const PMB_T
   return PMB_T_REAL_NAME(pmb_lerp)(face[0], face[1], t[2]);
 }
 
-/* The value at a place; NaN: there is none. *cell: around it. */
+/* The value at a place, or NaN in a cell without values. *cell: the cell around it. */
 PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_value)(
   const pmb_ray_job *job, const pmb_ray *ray, float r, PMB_T_NAME(pmb_ray_cell) * cell)
 {
@@ -63,7 +63,7 @@ PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_value)(
   return PMB_IS_FINITE(value) ? value : (PMB_T_REAL)NAN;
 }
 
-/* The sample next to one along an axis, and that there is one: *steps grows. Otherwise `here`. */
+/* The next sample along an axis, adding 1 to *steps. Returns `here` if that sample is outside, hidden or not finite. */
 PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_neighbour)(
   const pmb_ray_job *job, const int32_t at[3], int axis, int by, PMB_T_REAL here, int *steps)
 {
@@ -78,8 +78,8 @@ PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_neighbour)(
   return PMB_IS_FINITE(sample) ? sample : here;
 }
 
-/* The gradient of a cell: central differences at its corners, interpolated. One-sided at the volume's border, and beside samples
- * that are hidden or not finite. */
+/* The gradient in a cell: central differences at its corners, interpolated. They are one-sided at the volume's border and beside
+ * samples that are hidden or not finite. */
 PMB_NEVER_INLINE void PMB_T_NAME(pmb_ray_careful_gradient)(
   const pmb_ray_job *job, const PMB_T_NAME(pmb_ray_cell) * cell, float gradient[3])
 {
@@ -97,7 +97,7 @@ PMB_NEVER_INLINE void PMB_T_NAME(pmb_ray_careful_gradient)(
   }
 }
 
-/* The gradient in a cell, per index. Away from the border and hidden samples it looks at no sample's state. */
+/* The gradient in a cell, per index. Away from the border and without hidden samples it takes a fast path first. */
 PMB_INLINE void PMB_T_NAME(pmb_ray_gradient)(
   const pmb_ray_job *job, const PMB_T_NAME(pmb_ray_cell) * cell, float gradient[3])
 {
@@ -121,7 +121,7 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_gradient)(
     }
     plain = PMB_IS_FINITE(gradient[0] + gradient[1] + gradient[2]);
   }
-  if (!plain) { /* copies, because what a call gets by address is in memory, not in registers */
+  if (!plain) { /* passes copies: taking an address would force the originals out of registers */
     const PMB_T_NAME(pmb_ray_cell) copy = *cell;
     float careful[3];
     PMB_T_NAME(pmb_ray_careful_gradient)(job, &copy, careful);
@@ -131,8 +131,8 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_gradient)(
   }
 }
 
-/* Where between two places of the ray the value is iso; `from` and `to`: values there, on both sides of it. By turns it looks
- * where the straight line says, a little behind that on the other side, and in the middle of what is left. */
+/* Finds where between `low` and `high` the value is iso. `from` and `to`: the values there, on both sides of iso. Tries in turn
+ * the secant's place, a place just beyond it, and the middle of the interval. */
 PMB_INLINE float PMB_T_NAME(pmb_ray_refine)(
   const pmb_ray_job *job, const pmb_ray *ray, PMB_T_REAL iso, float low, PMB_T_REAL from, float high, PMB_T_REAL to)
 {
@@ -167,7 +167,7 @@ PMB_INLINE float PMB_T_NAME(pmb_ray_place_of)(const pmb_ray_job *job, PMB_T_REAL
   return (float)((value - (PMB_T_REAL)job->table_low) * (PMB_T_REAL)job->table_per_unit);
 }
 
-/* Whether rays look into a brick. extreme: the greatest or least value so far; NaN: none. */
+/* Whether a ray has to sample a brick. extreme: the greatest or least value so far; NaN: none. */
 PMB_INLINE int PMB_T_NAME(pmb_ray_looks_into)(const pmb_ray_job *job, int mode, int64_t brick, PMB_T_REAL extreme)
 {
   const PMB_T_REAL low = (PMB_T_REAL)((const PMB_T *)job->low)[brick],
@@ -190,7 +190,7 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_looks_into)(const pmb_ray_job *job, int mode, 
                               : 1;
 }
 
-/* Where a ray is. */
+/* The state of a ray. */
 typedef struct PMB_T_NAME(pmb_ray_walk) {
   pmb_ray_brick brick; /* the next one */
   float enter;         /* where the ray enters it */
@@ -207,7 +207,7 @@ PMB_INLINE float PMB_T_NAME(pmb_ray_within)(const pmb_ray *ray, int r)
   return (float)r < ray->enter ? ray->enter : (float)r > ray->leave ? ray->leave : (float)r;
 }
 
-/* Adds the samples of the next brick to those to look at if it shows something, and goes past it. Returns 0 at the ray's end. */
+/* Adds the samples of the next brick to those to look at if it shows something, then moves past it. Returns 0 at the ray's end. */
 PMB_INLINE int PMB_T_NAME(pmb_ray_enter_brick)(
   const pmb_ray_job *job, int mode, const pmb_ray *ray, PMB_T_NAME(pmb_ray_walk) * walk)
 {
@@ -216,7 +216,7 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_enter_brick)(
     return 0;
   }
   if (PMB_T_NAME(pmb_ray_looks_into)(job, mode, pmb_ray_brick_number(job, &walk->brick), walk->extreme)) {
-    /* Isosurface: pairs of samples of which a part is in the brick. Rounding may put a surface at the border into either one. */
+    /* Isosurface: all pairs of samples that overlap the brick. Rounding may put a surface at the border into either brick. */
     const float margin = mode == PMB_RAY_ISOSURFACE ? 2 * PMB_RAY_MARGIN(leave) : 0;
     const int from = (int)(mode == PMB_RAY_ISOSURFACE ? floorf(enter - margin) : ceilf(enter));
     const int last = walk->last;
@@ -230,7 +230,7 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_enter_brick)(
   return 1;
 }
 
-/* Looks at a sample. Returns whether something shows there; isosurface: between it and the one before. */
+/* Looks at a sample. Returns whether it shows something; isosurface: whether a surface lies between it and the one before. */
 PMB_INLINE int PMB_T_NAME(pmb_ray_look)(const pmb_ray_job *job, int mode, const pmb_ray *ray, int at,
   PMB_T_NAME(pmb_ray_walk) * walk, PMB_T_NAME(pmb_ray_cell) * cell, pmb_ray_entry *entry)
 {
@@ -259,7 +259,7 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_look)(const pmb_ray_job *job, int mode, const 
   return 0;
 }
 
-/* Lights the color of a place in the cell, and makes it as opaque as the gradient says. */
+/* Lights the color of a place in the cell and multiplies its opacity by the gradient's factor. */
 PMB_INLINE void PMB_T_NAME(pmb_ray_light)(
   const pmb_ray_job *job, const pmb_ray *ray, float r, const PMB_T_NAME(pmb_ray_cell) * cell, pmb_ray_entry *entry)
 {
@@ -273,7 +273,7 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_light)(
   }
 }
 
-/* Shows the surfaces of the pair of samples that the ray is at, in the ray's order. Returns as pmb_ray_behind. */
+/* Composites the surfaces between the last two samples, front to back. Returns as pmb_ray_behind. */
 PMB_INLINE int PMB_T_NAME(pmb_ray_surfaces)(
   const pmb_ray_job *job, const pmb_ray *ray, const PMB_T_NAME(pmb_ray_walk) * walk, pmb_pixel *pixel)
 {
@@ -307,8 +307,8 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_surfaces)(
   return goes_on;
 }
 
-/* Goes along the ray and shows what is there. Before each sample it enters at most one brick, so that the threads of a warp, each
- * on its ray, do the same. lanes threads share a ray, and look at as many samples at once. */
+/* Marches along the ray. It enters at most one brick before each sample, so that the threads of a warp, each on its own ray,
+ * diverge little. `lanes` threads share a ray and look at as many samples at once. */
 PMB_INLINE void PMB_T_NAME(pmb_ray_march)(const pmb_ray_job *job, int mode, const pmb_ray *ray, int lane, int lanes,
   PMB_T_NAME(pmb_ray_walk) * walk, pmb_pixel *pixel)
 {
@@ -325,7 +325,7 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_march)(const pmb_ray_job *job, int mode, cons
         walk->next = walk->next + lanes <= walk->last ? walk->next + lanes : walk->last + 1;
         shows = at <= walk->last && PMB_T_NAME(pmb_ray_look)(job, mode, ray, at, walk, &cell, &entry);
       }
-      /* Surfaces are so rare that the threads of a warp wait for each other, to light theirs together. */
+      /* Surfaces are rare: the threads of a warp wait for each other and light theirs together. */
     } while (mode == PMB_RAY_ISOSURFACE && goes_on && !shows);
     if (mode == PMB_RAY_COMPOSITE) {
       if (shows && (job->shade || job->gradient_table)) {
@@ -339,8 +339,8 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_march)(const pmb_ray_job *job, int mode, cons
   pmb_ray_join(pixel, lanes);
 }
 
-/* The pixel of a ray. mode: the job's, a constant where that is faster. The thread is `lane` of `lanes` that share the ray; their
- * number is 1 or, in mode composite on a GPU, a power of two. */
+/* Casts the ray of a pixel. mode: the job's; a constant specializes the code. The thread is `lane` of `lanes` that share the ray:
+ * 1 or, in mode composite on a GPU, a power of two. */
 PMB_INLINE pmb_pixel PMB_T_NAME(pmb_ray_cast)(
   const pmb_ray_job *job, int mode, int x, int y, float limit, int lane, int lanes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Which samples of a picture a triangle covers, and how deep it lies there; see visible/pmb_visible.h. */
+ * Which samples of a picture a triangle covers, and at what depth; see visible/pmb_visible.h. */
 #ifndef PMB_VISIBLE_TRIANGLE_H
 #define PMB_VISIBLE_TRIANGLE_H
 
@@ -8,20 +8,20 @@
 
 #include "shared/pmb_portability.h"
 
-/* Pixels that a triangle is looked at in, at most: larger ones stay, and hide nothing. */
+/* Most pixels in a triangle's box. Larger triangles count as visible and hide nothing. */
 enum { PMB_VISIBLE_LARGE = 64 };
 
 /* Triangles per word of flags. */
 enum { PMB_VISIBLE_WORD = 32 };
 
-/* A view, and the mesh that is looked at. */
+/* A view and its mesh. */
 typedef struct pmb_visible_view {
   float to_clip[16];
   float error[4]; /* bounds of the rounding errors of clip coordinates */
   float scale[2]; /* from clip coordinates to pixels: half the width and height */
   float half_pixels;
   int width, height, samples;
-  int backwards;               /* 1: begin with the last triangles. In a contour they have the greatest z. */
+  int backwards;               /* 1: begin with the last triangles; in a contour they have the greatest z */
   float places[32];            /* x and y of each sample in a pixel */
   float least[2], greatest[2]; /* of places */
   const float *points;
@@ -32,18 +32,18 @@ typedef struct pmb_visible_view {
 /* A corner in pixels. */
 typedef struct pmb_visible_corner {
   float x, y, z;            /* z: 0 to 1 */
-  float error, depth_error; /* of x and y, and of z */
+  float error, depth_error; /* bounds of the error of x and y, and of z */
   int outside;              /* a bit per clip plane: left, right, bottom, top, near, far */
   int in_depth;             /* surely between near and far */
 } pmb_visible_corner;
 
-/* Where a triangle may be seen. */
+/* The pixels and depths where a triangle may be seen. */
 typedef struct pmb_visible_box {
   float least, greatest; /* depth */
   float error, depth_error, sign;
-  int left, right, bottom, top; /* pixels, the last ones too */
-  int kept;                     /* visible whatever else there is */
-  int gone;                     /* surely not to be seen */
+  int left, right, bottom, top; /* pixels, inclusive */
+  int kept;                     /* counts as visible without a test */
+  int gone;                     /* surely not visible */
 } pmb_visible_box;
 
 PMB_INLINE float pmb_visible_row(const pmb_visible_view *v, int row, const float p[3])
@@ -64,7 +64,7 @@ PMB_INLINE pmb_visible_corner pmb_visible_project(const pmb_visible_view *v, con
   c.x = (x * inverse + 1) * v->scale[0];
   c.y = (y * inverse + 1) * v->scale[1];
   c.z = z * inverse * 0.5f + 0.5f;
-  /* OpenGL rounds places to 1/256 of a pixel, or finer. */
+  /* OpenGL rounds coordinates to 1/256 of a pixel or finer. */
   c.error = 1 / 128.0f + (ex > ey ? ex : ey) * inverse * v->half_pixels;
   c.depth_error = 2e-6f + ez * inverse;
   return c;
@@ -80,7 +80,7 @@ PMB_INLINE float pmb_visible_greatest(float a, float b)
   return a > b ? a : b;
 }
 
-/* 0 where the place is not a number. */
+/* Clamps a place to 0 .. size - 1. NaN becomes 0. */
 PMB_INLINE int pmb_visible_clamp(float place, int size)
 {
   return !(place > 0) ? 0 : place < (float)(size - 1) ? (int)place : size - 1;
@@ -106,7 +106,7 @@ PMB_INLINE float pmb_visible_greatest_of(float a, float b, float c)
   return pmb_visible_greatest(pmb_visible_greatest(a, b), c);
 }
 
-/* The box of the triangle with these corners. Without branches, for vector instructions. */
+/* The box of the triangle with these corners. Has no branches, so that compilers can vectorize it. */
 PMB_INLINE pmb_visible_box pmb_visible_box_of(
   const pmb_visible_view *v, pmb_visible_corner a, pmb_visible_corner b, pmb_visible_corner c)
 {
@@ -124,12 +124,12 @@ PMB_INLINE pmb_visible_box pmb_visible_box_of(
     pmb_visible_pixels(v, 1, v->height, y0 - t.error, y1 + t.error, &t.bottom, &t.top);
   const float pixels = (float)(t.right - t.left + 1) * (float)(t.top - t.bottom + 1);
   t.gone = ((a.outside & b.outside & c.outside) != 0) | (known & off);
-  /* not within: also where a place is not a number */
+  /* negated comparisons are true for NaN too */
   t.kept = !known | !(pixels <= PMB_VISIBLE_LARGE) | !(x1 - x0 < widest) | !(y1 - y0 < widest);
   return t;
 }
 
-/* Whether a triangle covers a place. 2: surely; 1: perhaps; 0: surely not. corners: x and y of each. */
+/* Whether a triangle covers a place: 2 surely, 1 perhaps, 0 surely not. corners: x and y of each. */
 PMB_INLINE int pmb_visible_covers(const pmb_visible_box *t, const float corners[3][2], float x, float y)
 {
   int covers = 2;
@@ -144,7 +144,7 @@ PMB_INLINE int pmb_visible_covers(const pmb_visible_box *t, const float corners[
   return covers;
 }
 
-/* A depth as an integer of the same order. */
+/* Maps a depth to an integer that compares in the same order. */
 PMB_INLINE uint32_t pmb_visible_depth(float z)
 {
   const float depth = z < 0 ? 0 : z;
@@ -175,8 +175,8 @@ PMB_INLINE void pmb_visible_lower(uint32_t *depth, uint32_t to)
 #endif
 }
 
-/* Whether the triangle may be seen, by the depths so far: the least at each sample of what surely covers it. `occludes`: lowers
- * them where the triangle surely covers a sample. */
+/* Whether the triangle may be seen. depths: per sample, the least depth so far of triangles that surely cover it. occludes: 1
+ * lowers them where this triangle surely covers a sample. */
 PMB_INLINE int pmb_visible_look(
   const pmb_visible_view *v, const pmb_visible_box *t, const float corners[3][2], int occludes, uint32_t *depths)
 {

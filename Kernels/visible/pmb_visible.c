@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * pmb_find_visible: checks of the request, and the passes of the CPU. Pass occlude is in pmb_visible_occlude.c. */
+ * pmb_find_visible: checks the request and runs the CPU's passes. Pass occlude is in pmb_visible_occlude.c. */
 #include <math.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ static void make_view(const pmb_visible_request *r, pmb_visible_view *view)
     for (int a = 0; a < 3; ++a) {
       sum += fabs(m[a]) * fmax(fabs(r->bounds[2 * a]), fabs(r->bounds[2 * a + 1]));
     }
-    view->error[row] = (float)(sum * 8 / (1 << 24)); /* four products and sums, here and in OpenGL */
+    view->error[row] = (float)(sum * 8 / (1 << 24)); /* rounding of four products and sums, here and in OpenGL */
     for (int a = 0; a < 4; ++a) {
       view->to_clip[4 * row + a] = (float)m[a];
     }
@@ -69,7 +69,7 @@ static void make_view(const pmb_visible_request *r, pmb_visible_view *view)
       view->greatest[a] = fmaxf(view->greatest[a], r->places[2 * s + a]);
     }
   }
-  view->backwards = r->to_clip[10] < 0; /* greater z is nearer: what hides comes first */
+  view->backwards = r->to_clip[10] < 0; /* greater z is nearer: begin with the triangles that hide others */
   view->width = r->width;
   view->height = r->height;
   view->samples = r->samples;
@@ -86,7 +86,7 @@ static int64_t words_of(int64_t triangles)
   return (triangles + PMB_VISIBLE_WORD - 1) / PMB_VISIBLE_WORD;
 }
 
-/* Whether a triangle is visible, by the depths that pass occlude has found. */
+/* Whether a triangle is visible, by the depths that pass occlude found. */
 static uint32_t is_visible(const pmb_visible_work *w, int64_t triangle)
 {
   const pmb_visible_view *view = &w->job->view;
@@ -131,7 +131,7 @@ static void write_visible(void *arg, int worker, size_t chunk)
   }
 }
 
-/* Runs a pass, to this fraction of the call. */
+/* Runs a pass. end: the call's progress after it. */
 static pmb_status run(pmb_context *context, pmb_visible_work *w, double end, size_t chunks, pmb_body *pass)
 {
   context->crew.fraction_begin = context->crew.fraction_end;

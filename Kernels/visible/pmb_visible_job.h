@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Private: a request for visible triangles, checked, and what the CPU's loops share. */
+ * Private: a checked request for visible triangles, and types that the CPU's loops share. */
 #ifndef PMB_VISIBLE_JOB_H
 #define PMB_VISIBLE_JOB_H
 
@@ -12,13 +12,13 @@ typedef struct pmb_visible_job {
   int64_t capacity;
 } pmb_visible_job;
 
-/* Words of flags that a loop takes at once. */
+/* Words of flags per chunk. */
 enum { PMB_VISIBLE_WORDS = 128 };
 
 typedef struct pmb_visible_work {
   const pmb_visible_job *job;
   uint32_t *depths, *words;
-  int64_t *before; /* visible triangles of the chunks before each */
+  int64_t *before; /* per chunk: visible triangles before it */
   size_t chunks;
 } pmb_visible_work;
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass occlude on the CPU, compiled once per instruction set: the triangles of a word of flags at a time. The loops over lanes are
- * for vector instructions. */
+ * Pass occlude on the CPU, compiled once per instruction set. Takes the triangles of a word of flags at a time. The compiler
+ * vectorizes the loops over lanes. */
 #include "cpu/pmb_cpu_brick.h"
 #include "visible/pmb_visible_job.h"
 
 enum { LANES = PMB_VISIBLE_WORD };
 
-/* The corners of a word's triangles. Each array is of one corner. */
+/* One corner of each of a word's triangles. */
 typedef struct corner_lanes {
   float x[LANES], y[LANES], z[LANES], error[LANES], depth_error[LANES];
   int outside[LANES], in_depth[LANES];
 } corner_lanes;
 
-/* Projects corner k of each triangle. Lanes beyond the last triangle have its corners. */
+/* Projects corner k of each triangle. Lanes beyond the last triangle repeat it. */
 static void project(const pmb_visible_view *v, const uint32_t *ids, int k, int last, corner_lanes *corner)
 {
-  const pmb_visible_view view = *v; /* the stores below cannot change it */
+  const pmb_visible_view view = *v; /* a copy, which the stores below cannot alias */
   float places[3][LANES];
   for (int l = 0; l < LANES; ++l) {
     const float *place = view.points + 3 * (int64_t)ids[3 * (l < last ? l : last) + k];
@@ -69,7 +69,7 @@ static void find_boxes(const pmb_visible_view *v, const corner_lanes corners[3],
   }
 }
 
-/* Looks at triangles, of which there are LANES or fewer. Returns flags of those that may be visible. */
+/* Runs pass occlude for up to LANES triangles. Returns flags of those that may be visible. */
 static uint32_t occlude(const pmb_visible_view *view, const uint32_t *ids, int count, uint32_t *depths)
 {
   corner_lanes c[3];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Buffer objects of OpenGL as device memory. To register them takes 10 ms per GB, to map them nearly nothing. */
+ * OpenGL's buffer objects as device memory. Registering them takes 10 ms per GB, mapping them next to nothing. */
 #include "cuda/device/pmb_cuda_gl.cuh"
 
-#if !defined(PMB_EMULATED_GL) /* of cuda_gl_interop.h, which needs OpenGL's headers */
+#if !defined(PMB_EMULATED_GL) /* declared here because cuda_gl_interop.h needs OpenGL's headers */
 extern "C" {
 enum cudaGLDeviceList { cudaGLDeviceListAll = 1 };
 cudaError_t CUDARTAPI cudaGLGetDevices(unsigned *count, int *devices, unsigned most, cudaGLDeviceList which);
@@ -10,7 +10,7 @@ cudaError_t CUDARTAPI cudaGraphicsGLRegisterBuffer(cudaGraphicsResource **resour
 }
 #endif
 
-/* Not pmb_cuda_check: without interoperation the GPU is as good as before. */
+/* Not pmb_cuda_check: a failure of the interoperation leaves the GPU usable. */
 static pmb_status unavailable(pmb_context *context, cudaError_t error, const char *what)
 {
   cudaGetLastError();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * OpenGL's buffers: functions of pmb_backend. */
+ * OpenGL's buffers: the functions of pmb_backend. */
 #ifndef PMB_CUDA_GL_CUH
 #define PMB_CUDA_GL_CUH
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass attributes of particles: an array's means with the kernels' weights at the points of the mesh, as in
- * pmb_particle_attributes.c. */
+ * Pass attributes of particles: interpolates an array to the points of the mesh with the kernels' weights, as
+ * pmb_particle_attributes.c does. */
 #include "cuda/particles/pmb_cuda_particle_points.cuh"
 #include "shared/pmb_attribute.h"
 
 enum { COLUMNS = 4 }; /* components that are interpolated together */
 
-/* Some components of an attribute. */
+/* Up to COLUMNS components of an attribute. */
 typedef struct columns {
   pmb_cuda_numbers from;
   void *d_output;
@@ -26,7 +26,7 @@ static __device__ __forceinline__ void write_value(const columns &to, int64_t po
   }
 }
 
-/* Adds particle i of those taken to the totals at the lane's point; total[COLUMNS] is that of the weights. */
+/* Adds loaded particle i to the totals at the lane's point. total[COLUMNS]: the sum of the weights. */
 template <int KERNEL>
 static __device__ __forceinline__ void add_to_totals(const point_block *block, const columns &of,
   const edge_point &point, int i, double total[COLUMNS + 1], float *deepest)
@@ -44,7 +44,7 @@ static __device__ __forceinline__ void add_to_totals(const point_block *block, c
   }
 }
 
-/* The totals at the lane's point. */
+/* Computes the totals at the lane's point. */
 template <int KERNEL>
 static __device__ __forceinline__ void find_totals(const pmb_cuda_cloud &c, const near_box &box, uint32_t all,
   point_block *block, const columns &of, const edge_point &point, int again, double total[COLUMNS + 1])
@@ -78,7 +78,7 @@ static __global__ void __launch_bounds__(POINT_THREADS)
     any_moved = 0;
     find_totals<KERNEL>(c, box, all, &block, of, point, 0, total);
     __syncthreads();
-    if (!(total[COLUMNS] > 0)) { /* beyond all kernels: the sample inside, see move_inside */
+    if (!(total[COLUMNS] > 0)) { /* beyond all kernels: take the sample inside, see move_inside */
       move_point(&point, signbit(parameter) ? 1 : 0);
       any_moved = 1;
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass classify of particles: points and triangles of each brick from the inside bits, sums of those before, records of the
- * active bricks, and the map by which pass triangles finds their neighbours.
+ * Pass classify of particles: counts the points and triangles of each brick from the inside bits, scans the counts, and writes
+ * the records of the active bricks and the map in which pass triangles finds their neighbours.
  *
- * For pass triangles active brick n has number n * PMB_CUDA_BRICK_STEP in a volume of 32 x 2 bricks: the bricks above along y, z
- * and both are 32, 64 and 96 further, and each of the four has a word of the map of its own. */
+ * For pass triangles active brick n has number n * PMB_CUDA_BRICK_STEP in a volume of 32 x 2 bricks. The bricks above along y, z
+ * and both have numbers 32, 64 and 96 higher, so each of the four has its own word of the map. */
 #include <cub/device/device_scan.cuh>
 
 #include "cuda/particles/pmb_cuda_particle_near.cuh"
@@ -11,18 +11,18 @@
 
 enum { WARPS = 8, THREADS = 32 * WARPS };
 
-/* The key of the brick above another along y (bit 0 of d) and z (bit 1). */
+/* The key of a brick's upper neighbour along y (bit 0 of d) and z (bit 1). */
 static __device__ __forceinline__ uint64_t key_above(const pmb_cuda_cloud &c, uint64_t key, int d)
 {
   const uint64_t along_y = (uint64_t)c.bricks[0], along_z = along_y * (uint64_t)c.bricks[1];
   return key + (d & 1 ? along_y : 0) + (d & 2 ? along_z : 0);
 }
 
-/* The inside bits of a lane's row of 25, and of the samples at column 32 of all rows. */
+/* The inside bits of row `lane` of the 25 rows with halo. *column: those of the samples at column 32 of all rows. */
 static __device__ __forceinline__ uint32_t read_row(const pmb_cuda_cloud &c, uint64_t key, uint32_t *column)
 {
   const int lane = threadIdx.x & 31, r = min(lane, PMB_CUDA_ROWS - 1), y = r % 5, z = r / 5;
-  const uint64_t above = key_above(c, key, lane & 3); /* lanes 0 to 3 look for the bricks */
+  const uint64_t above = key_above(c, key, lane & 3); /* lanes 0 to 3 search the bricks */
   const uint32_t place = pmb_cuda_lower_bound(c.d_bricks, c.brick_count, above);
   const uint32_t there = place < c.brick_count && c.d_bricks[place] == above, next = place + there;
   const uint32_t next_there = next < c.brick_count && c.d_bricks[next] == above + 1;
@@ -36,7 +36,7 @@ static __device__ __forceinline__ uint32_t read_row(const pmb_cuda_cloud &c, uin
   return word;
 }
 
-/* Counts the points in a brick's first plane alone: samples do not change along z, and other planes have no points. */
+/* Counts only the points in a brick's first plane: repeats its samples along z, so that no others have points. */
 static __device__ __forceinline__ uint32_t count_plane(
   row_part part, uint32_t word, uint32_t next, pmb_cuda_record *record)
 {
@@ -46,7 +46,7 @@ static __device__ __forceinline__ uint32_t count_plane(
   return count_words(part, limits, 0, word, next, record);
 }
 
-/* A warp has a brick. The first time its sizes are written, the second time, after the scan, its record if it is active. */
+/* A warp per brick. Writes the brick's sizes. RECORDS, after the scan: writes the record of an active brick. */
 template <bool RECORDS> static __global__ void classify_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
   __shared__ pmb_cuda_record records[WARPS];
@@ -84,7 +84,7 @@ template <bool RECORDS> static __global__ void classify_kernel(const __grid_cons
   }
 }
 
-/* The map: whether a brick above is active, and how many active ones are before it. */
+/* Writes the map of each active brick and its upper neighbours: whether it is active, and the number of active bricks before it. */
 static __global__ void map_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
   const int64_t i = pmb_cuda_thread();
@@ -103,7 +103,7 @@ struct add_sizes {
   }
 };
 
-/* The sizes before each brick, of those below layer_end, and of all. */
+/* Scans the sizes of the bricks. below: the sum of those below layer_end; total: of all. */
 static pmb_status scan_sizes(
   pmb_cuda *cuda, const pmb_cuda_cloud *c, pmb_cuda_particle_sizes *below, pmb_cuda_particle_sizes *total)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The particles near a box of cells, in their sorted order, in shared memory. All threads of a block call these functions
- * together. */
+ * Loads the particles near a box of cells into shared memory, in their sorted order. All threads of a block call these
+ * functions together. */
 #ifndef PMB_CUDA_PARTICLE_NEAR_CUH
 #define PMB_CUDA_PARTICLE_NEAR_CUH
 
@@ -12,20 +12,20 @@ typedef struct near_box {
   int32_t first[3], last[3];
 } near_box;
 
-/* Rows of cubes near a box: their first particle near, and the number of particles near in the rows before. */
+/* Rows of cubes near a box: the first near particle of each, and the number of near particles in the rows before. */
 typedef struct near_rows {
   uint32_t begin[PMB_CUDA_NEAR_ROWS], before[PMB_CUDA_NEAR_ROWS + 1];
   int count;
 } near_rows;
 
-/* Particles that are taken together. Places are counted from the box's first sample. */
+/* Particles that are loaded together. Coordinates count from the box's first sample. */
 template <int CAPACITY> struct near_particles {
-  float4 cell[CAPACITY];     /* and amount */
-  float4 fraction[CAPACITY]; /* and scale */
-  float4 place[CAPACITY];    /* cell and fraction; and how far it reaches, squared */
+  float4 cell[CAPACITY];     /* w: amount */
+  float4 fraction[CAPACITY]; /* w: scale */
+  float4 place[CAPACITY];    /* cell + fraction; w: squared reach */
 };
 
-/* Waits for the block's threads. */
+/* Synchronizes the block's threads. */
 template <int THREADS> static __device__ __forceinline__ void near_sync(void)
 {
   if (THREADS == 32) {
@@ -35,7 +35,7 @@ template <int THREADS> static __device__ __forceinline__ void near_sync(void)
   }
 }
 
-/* Cubes along an axis that reach samples low to high, as pmb_first_cube and pmb_end_cube. */
+/* As pmb_first_cube and pmb_end_cube. */
 static __device__ __forceinline__ int64_t first_cube(const pmb_cuda_cloud &c, int64_t low)
 {
   return low < c.reach ? 0 : (low - c.reach) >> c.shift;
@@ -46,7 +46,7 @@ static __device__ __forceinline__ int64_t end_cube(const pmb_cuda_cloud &c, int 
   return end < c.cubes[axis] ? end : c.cubes[axis];
 }
 
-/* The first particle from begin to end whose cube has this key or a later one; quick if it is near. */
+/* The first particle from begin to end whose cube has a key >= key. Fast if it is close to begin. */
 static __device__ __forceinline__ uint32_t find_cube(
   const pmb_cuda_cloud &c, uint32_t begin, uint32_t end, uint64_t key, uint32_t step)
 {
@@ -66,14 +66,14 @@ static __device__ __forceinline__ uint32_t find_cube(
   return begin;
 }
 
-/* Finds the rows of cubes near the box. Returns the number of particles near. */
+/* Finds the rows of cubes near the box. Returns the number of near particles. */
 template <int THREADS>
 static __device__ __forceinline__ uint32_t find_rows(const pmb_cuda_cloud &c, const near_box &box, near_rows *rows)
 {
   const uint64_t x0 = (uint64_t)first_cube(c, box.first[0]), x1 = (uint64_t)end_cube(c, 0, box.last[0]);
   const int64_t y0 = first_cube(c, box.first[1]), z0 = first_cube(c, box.first[2]);
   const int ny = (int)(end_cube(c, 1, box.last[1]) - y0), nz = (int)(end_cube(c, 2, box.last[2]) - z0);
-  near_sync<THREADS>(); /* the rows of the box before are done with */
+  near_sync<THREADS>(); /* no thread reads the previous box's rows any more */
   for (int r = threadIdx.x; r < ny * nz; r += THREADS) {
     const int64_t row = y0 + r % ny + c.cubes[1] * (z0 + r / ny);
     const uint64_t key = (uint64_t)row * (uint64_t)c.cubes[0];
@@ -83,7 +83,7 @@ static __device__ __forceinline__ uint32_t find_rows(const pmb_cuda_cloud &c, co
     rows->before[r] = find_cube(c, begin, end, key + x1, 4) - begin;
   }
   near_sync<THREADS>();
-  if (threadIdx.x < 32) { /* sums of the rows before; two rows per lane */
+  if (threadIdx.x < 32) { /* prefix sums, two rows per lane */
     const int i = 2 * (int)threadIdx.x;
     const uint32_t a = i < ny * nz ? rows->before[i] : 0, b = i + 1 < ny * nz ? rows->before[i + 1] : 0;
     const uint32_t sum = pmb_cuda_inclusive_sum(a + b);
@@ -98,14 +98,14 @@ static __device__ __forceinline__ uint32_t find_rows(const pmb_cuda_cloud &c, co
   return rows->before[PMB_CUDA_NEAR_ROWS];
 }
 
-/* Takes the n particles near from number `from` on. d_amounts: of each particle; NULL: for densities, with masses and the reach of
- * the largest, because what counts is the reach of the particle whose density it is. more: added to the reach. */
+/* Loads n near particles, from number `from` on. d_amounts: of each particle, or NULL for densities: then amounts are masses and
+ * all reach as far as the largest, because the reach of the summing particle counts. more: added to the reach. */
 template <int THREADS, int CAPACITY>
 static __device__ __forceinline__ void take_near(const pmb_cuda_cloud &c, const near_box &box, const near_rows *rows,
   const float *d_amounts, uint32_t from, int n, float more, near_particles<CAPACITY> *near, uint32_t *index)
 {
   near_sync<THREADS>();
-  for (int r = threadIdx.x / 8; r < rows->count; r += THREADS / 8) { /* eight threads have a row */
+  for (int r = threadIdx.x / 8; r < rows->count; r += THREADS / 8) { /* eight threads per row */
     const uint32_t begin = max(from, rows->before[r]), end = min(from + n, rows->before[r + 1]);
     for (uint32_t k = begin + threadIdx.x % 8; k < end; k += 8) {
       const uint32_t i = k - from, at = rows->begin[r] + (k - rows->before[r]);
@@ -124,7 +124,7 @@ static __device__ __forceinline__ void take_near(const pmb_cuda_cloud &c, const 
   near_sync<THREADS>();
 }
 
-/* Which of up to 32 particles taken, from `begin` on, reach a lane's place. Places and reaches have room for the roundings. */
+/* A bit for each of up to 32 loaded particles, from `begin` on, that reaches a lane's place. Reaches have a margin for rounding. */
 template <int CAPACITY>
 static __device__ __forceinline__ uint32_t find_reaching(
   const near_particles<CAPACITY> *near, int begin, int n, const float place[3])
@@ -138,7 +138,7 @@ static __device__ __forceinline__ uint32_t find_reaching(
   return reach;
 }
 
-/* Calls `take` with the index of each of the n particles taken that reaches a lane's place, in their order. */
+/* Calls `take` with the index of each of the n loaded particles that reaches a lane's place, in order. */
 template <int CAPACITY, class TAKE>
 static __device__ __forceinline__ void each_reaching(
   const near_particles<CAPACITY> *near, int n, const float place[3], TAKE take)
@@ -150,7 +150,7 @@ static __device__ __forceinline__ void each_reaching(
   }
 }
 
-/* The squared distance of a place from a particle; whole and part: cells and fraction along each axis. */
+/* The squared distance of a place from a particle, and the offset. whole, part: the place's cells and fraction along each axis. */
 static __device__ __forceinline__ float near_distance2(
   const float whole[3], const float part[3], const float4 &cell, const float4 &fraction, float offset[3])
 {
@@ -160,7 +160,7 @@ static __device__ __forceinline__ float near_distance2(
   return offset[0] * offset[0] + (offset[1] * offset[1] + offset[2] * offset[2]);
 }
 
-/* The box of the samples of a brick, with `halo` more at the upper ends. */
+/* The box of a brick's samples, extended by `halo` at the upper ends. */
 static __device__ __forceinline__ near_box box_of_brick(const pmb_cuda_cloud &c, uint64_t key, int halo)
 {
   const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
@@ -174,7 +174,7 @@ static __device__ __forceinline__ near_box box_of_brick(const pmb_cuda_cloud &c,
   return box;
 }
 
-/* Evaluates `call` with KERNEL defined as the cloud's kernel. */
+/* Evaluates `call` with KERNEL as a constant. */
 #define PMB_CUDA_BY_KERNEL(kernel, call)           \
   pmb_cuda_by_kernel((kernel), [&](auto example) { \
     enum { KERNEL = decltype(example)::value };    \

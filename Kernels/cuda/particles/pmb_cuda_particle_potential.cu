@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Passes densities and potential: sums of kernels at the particles, and whether they reach the isovalue at the samples of
- * bricks. */
+ * Passes densities and potential: sums of kernels at the particles; and whether the sums at the samples of bricks reach the
+ * isovalue. */
 #include "cuda/particles/pmb_cuda_particle_quick.cuh"
 
 /* ---- densities ---- */
 
-enum { DENSITY_NEAR = 128, DENSITY_SPAN = 16 }; /* particles taken together; cubes along x */
+enum { DENSITY_NEAR = 128, DENSITY_SPAN = 16 }; /* particles loaded together; most cubes of a box along x */
 
 typedef struct density_scratch {
   near_rows rows;
   near_particles<DENSITY_NEAR> near;
 } density_scratch;
 
-/* The sum over the particles near at the lane's particle, which is in the box. */
+/* Sums over the near particles at the lane's particle, which is in the box. */
 static __device__ __forceinline__ float density_in(
   const pmb_cuda_cloud &c, const near_box &box, const pmb_cuda_particle &own, density_scratch *scratch)
 {
@@ -35,7 +35,7 @@ static __device__ __forceinline__ float density_in(
   return sum;
 }
 
-/* A warp has 32 particles, one behind another, and takes those together that are near one another. */
+/* A warp per 32 successive particles. It computes those that are close together at the same time. */
 static __global__ void densities_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
   __shared__ density_scratch scratch;
@@ -76,17 +76,17 @@ pmb_status pmb_cuda_find_densities(pmb_cuda *cuda, const pmb_cuda_cloud *c)
 
 enum { WARPS = 4, THREADS = 32 * WARPS, NEAR = 256, TILES = 4 }; /* of a warp */
 
-/* Of a block, which has a brick. */
+/* Shared memory of a block. A block has one brick. */
 typedef struct potential_scratch {
   near_rows rows;
   near_particles<NEAR> near;
   quick_list quick[WARPS];
   uint16_t list[WARPS][NEAR];
-  uint32_t inside[WARPS * TILES]; /* the samples of a tile */
-  uint32_t unclear;               /* tiles that quick sums do not decide */
+  uint32_t inside[WARPS * TILES]; /* inside bits of each tile's samples */
+  uint32_t unclear;               /* bits of the tiles that quick sums do not decide */
 } potential_scratch;
 
-/* Decides which samples of a warp's tiles are inside, by quick sums. */
+/* Finds by quick sums which samples of a warp's tiles are inside. */
 template <int KERNEL>
 static __device__ __forceinline__ void decide_quickly(
   const pmb_cuda_cloud &c, const near_box &box, uint32_t all, potential_scratch *scratch)
@@ -120,7 +120,7 @@ static __device__ __forceinline__ void decide_quickly(
   }
 }
 
-/* Decides a warp's tile by the sums of pmb_particle.h. */
+/* Finds by the sums of pmb_particle.h which samples of a warp's tile are inside. */
 template <int KERNEL>
 static __device__ __forceinline__ void decide(
   const pmb_cuda_cloud &c, const near_box &box, uint32_t all, int tile, potential_scratch *scratch)
@@ -134,7 +134,7 @@ static __device__ __forceinline__ void decide(
   float sum = c.background;
   for (uint32_t from = 0; from < all; from += NEAR) {
     const int n = (int)min(all - from, (uint32_t)NEAR);
-    if (all > NEAR) { /* else they are still there */
+    if (all > NEAR) { /* otherwise they are still loaded */
       take_near<THREADS>(c, box, &scratch->rows, c.d_amounts, from, n, 0, &scratch->near, NULL);
     }
     each_reaching(&scratch->near, n, whole, [&](int i) {
@@ -148,7 +148,7 @@ static __device__ __forceinline__ void decide(
   scratch->inside[TILES * warp + tile] = __ballot_sync(UINT32_MAX, pmb_cuda_inside(c.isovalue, sum));
 }
 
-/* The inside bits of a row from those of the tiles. */
+/* Gathers the inside bits of a row from those of the tiles. */
 static __device__ __forceinline__ uint32_t row_of_tiles(const uint32_t *inside, int row)
 {
   const int y = row % PMB_BRICK_Y, z = row / PMB_BRICK_Y;
@@ -169,7 +169,7 @@ static __global__ void __launch_bounds__(THREADS) potential_kernel(const __grid_
   decide_quickly<KERNEL>(c, box, all, &scratch);
   __syncthreads();
   for (int tile = 0; tile < TILES; ++tile) {
-    if (scratch.unclear & 0x1111u << tile) { /* of any warp: warps take particles together */
+    if (scratch.unclear & 0x1111u << tile) { /* of any warp, since the block loads particles together */
       decide<KERNEL>(c, box, all, tile, &scratch);
     }
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass prepare: what the grid depends on, and numbers that are not allowed; a block per chunk of particles. */
+ * Pass prepare: finds the bounds of the grid and numbers that are not allowed; a block per chunk of particles. */
 #include "cuda/particles/pmb_cuda_particles.cuh"
 
 enum { THREADS = 256 };

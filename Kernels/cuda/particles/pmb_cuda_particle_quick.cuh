@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Quick sums of kernels at the samples of a tile, by approximate roots and fused multiply-add, and how far they can be from the
- * sums of pmb_particle.h. They only decide whether a sample is inside where that is certain. */
+ * Quick sums of kernels at the samples of a tile, by approximate roots and fused multiply-add, with bounds of their difference
+ * from the sums of pmb_particle.h. They decide whether a sample is inside only where the bounds make it certain. */
 #ifndef PMB_CUDA_PARTICLE_QUICK_CUH
 #define PMB_CUDA_PARTICLE_QUICK_CUH
 
@@ -8,28 +8,28 @@
 
 enum {
   QUICK_LISTED = 128, /* particles in a list */
-  QUICK_STOP = 16     /* particles from one look at whether all samples are inside to the next */
+  QUICK_STOP = 16     /* particles between tests whether all samples are inside */
 };
 
-/* A box of samples. Places are counted from the brick's first sample. */
+/* A box of samples. Coordinates count from the brick's first sample. */
 typedef struct quick_box {
-  float center[3], half[3]; /* half of the length along each axis, from the first to the last sample */
+  float center[3], half[3]; /* half: half of the length along each axis, from first to last sample */
 } quick_box;
 
-/* Particles that reach a tile: the way from one to the center, and its amount. All lengths are multiplied by the factor. */
+/* Particles that reach a tile: the offset from each to the tile's center, times quick_factor, and its amount. */
 typedef struct quick_list {
   float4 particle[QUICK_LISTED];
   float factor[QUICK_LISTED];
 } quick_list;
 
-/* A lane's sum, and what is known of its error. */
+/* A lane's sum, with bounds of its error. */
 typedef struct quick_sum {
   float sum;
-  float error; /* the lane's part of the terms' errors, in units of 2^-24 */
-  int count;   /* of terms */
+  float error; /* the lane's share of the terms' errors, in units of 2^-24 */
+  int count;   /* number of terms */
 } quick_sum;
 
-/* Over all lanes: the sum, or of spheres the greatest. */
+/* The sum over all lanes; for spheres the maximum. */
 template <int KERNEL> static __device__ __forceinline__ float quick_of_lanes(float value)
 {
   for (int step = 16; step > 0; step >>= 1) {
@@ -61,7 +61,7 @@ static __device__ __forceinline__ float quick_exp(float x)
 #endif
 }
 
-/* The nearest number from 0 to 1. */
+/* Clamps to [0, 1]. */
 static __device__ __forceinline__ float quick_clamp(float x)
 {
 #if defined(__CUDA_ARCH__)
@@ -71,13 +71,13 @@ static __device__ __forceinline__ float quick_clamp(float x)
 #endif
 }
 
-/* What lengths are multiplied by in a kernel: its scale or the root of that. */
+/* The factor of lengths in a kernel: its scale or the root of that. */
 template <int KERNEL> static __device__ __forceinline__ float quick_factor(float scale)
 {
   return KERNEL == PMB_KERNEL_SPHERES ? 1 : KERNEL == PMB_KERNEL_SPLINE ? scale : quick_root(scale);
 }
 
-/* About pmb_kernel_add; q2: the squared length, multiplied. */
+/* Approximates pmb_kernel_add. q2: the squared length times the squared factor. */
 template <int KERNEL> static __device__ __forceinline__ float quick_add(float sum, float q2, float amount)
 {
   if (KERNEL == PMB_KERNEL_SPHERES) {
@@ -96,8 +96,8 @@ template <int KERNEL> static __device__ __forceinline__ float quick_add(float su
 
 /* ---- errors ---- */
 
-/* Of a term, in units of 2^-24: kernels have a slope of 1 or less by the multiplied length, which is rounded as lengths up to the
- * reach and a tile are; a kernel has some 30 roundings in each way, and the Gaussian's power series is off by 4e-6. */
+/* Error of a term, in units of 2^-24. The slope of a kernel is at most 1 per smoothing length; distances are rounded like lengths
+ * up to the reach plus a tile. Each way to compute a kernel has about 30 roundings; the Gaussian's series has an error of 4e-6. */
 template <int KERNEL>
 static __device__ __forceinline__ float quick_error_of_term(const pmb_cuda_cloud &c, float factor, float amount)
 {
@@ -105,7 +105,7 @@ static __device__ __forceinline__ float quick_error_of_term(const pmb_cuda_cloud
   return fabsf(amount) * (roundings + 8 * factor * ((float)c.reach + 8));
 }
 
-/* Of a sum. error: of the terms, over all lanes. Sums are rounded with each term, to the size that they have then. */
+/* Error of a sum. error: of the terms, over all lanes. Each addition rounds relative to the sum so far. */
 static __device__ __forceinline__ float quick_error_of_sum(const pmb_cuda_cloud &c, float sum, float error, int count)
 {
   const float of_spheres = 16 * ((float)c.reach + fabsf((float)c.depth) + 16);
@@ -115,8 +115,8 @@ static __device__ __forceinline__ float quick_error_of_sum(const pmb_cuda_cloud 
 
 /* ---- tiles ---- */
 
-/* A warp has a region of 8 x 4 x 4 samples, and of it tiles of 4 x 4 x 2, one after another: of all shapes of 32 samples the
- * fewest particles reach this one. */
+/* A warp has a region of 8 x 4 x 4 samples and takes its tiles of 4 x 4 x 2 one after another. Of all shapes of 32 samples this
+ * one is reached by the fewest particles. */
 static __device__ __forceinline__ quick_box quick_region(int warp)
 {
   const quick_box region = { { (float)(8 * warp) + 3.5f, 1.5f, 1.5f }, { 3.5f, 1.5f, 1.5f } };
@@ -129,14 +129,14 @@ static __device__ __forceinline__ quick_box quick_tile(int warp, int tile)
   return box;
 }
 
-/* The way from a tile's center to the lane's sample. */
+/* The offset of the lane's sample from a tile's center. */
 static __device__ __forceinline__ float3 quick_own(void)
 {
   const int lane = threadIdx.x & 31;
   return make_float3((float)(lane & 3) - 1.5f, (float)(lane >> 2 & 3) - 1.5f, (float)(lane >> 4) - 0.5f);
 }
 
-/* The squared distance of a particle from a box, and the way from it to the box's center. */
+/* The squared distance of a particle from a box. *way: the offset from the particle to the box's center. */
 static __device__ __forceinline__ float quick_gap2(
   const quick_box &box, const float4 &cell, const float4 &fraction, float3 *way)
 {
@@ -148,14 +148,14 @@ static __device__ __forceinline__ float quick_gap2(
   return x * x + (y * y + z * z);
 }
 
-/* Whether sums are below the isovalue for certain if they are not more than the sum of the lanes' `most`. */
+/* Whether all sums are surely below the isovalue, given the lanes' parts of an upper bound. */
 template <int KERNEL> static __device__ __forceinline__ int quick_is_empty(const pmb_cuda_cloud &c, float most)
 {
   const float threshold = c.isovalue.threshold_f32, all = quick_of_lanes<KERNEL>(most);
   return all + 0.001f * (fabsf(all) + fabsf(threshold)) + quick_error_of_sum(c, 0, 0, 0) < threshold;
 }
 
-/* Whether all samples of the tile are inside for certain, whatever else is added. */
+/* Whether all samples of the tile are surely inside, whatever is added later. */
 static __device__ __forceinline__ int quick_is_full(const pmb_cuda_cloud &c, const quick_sum &s, float error)
 {
   const float threshold = c.isovalue.threshold_f32;
@@ -163,8 +163,8 @@ static __device__ __forceinline__ int quick_is_full(const pmb_cuda_cloud &c, con
   return c.only_grows && __all_sync(UINT32_MAX, s.sum >= enough);
 }
 
-/* Lists those of the n particles taken that reach a warp's region, in their order. Returns how many, or 0 if even at the nearest
- * places they do not reach the isovalue and there are no others (is_all). */
+/* Lists those of the n loaded particles that reach a warp's region, in order. Returns how many, or 0 if the sum stays below the
+ * isovalue even with each particle at its nearest place. is_all: 1 if there are no other particles. */
 template <int KERNEL, int CAPACITY>
 static __device__ __forceinline__ int quick_list_region(const pmb_cuda_cloud &c, const near_particles<CAPACITY> *near,
   int n, int is_all, const quick_box &region, uint16_t *list)
@@ -189,7 +189,7 @@ static __device__ __forceinline__ int quick_list_region(const pmb_cuda_cloud &c,
   return is_all && quick_is_empty<KERNEL>(c, most) ? 0 : count;
 }
 
-/* Adds a list's particles to the lanes' sums, and stops when the tile is full. */
+/* Adds the listed particles to the lanes' sums; stops once quick_is_full. */
 template <int KERNEL>
 static __device__ __forceinline__ void quick_add_list(
   const pmb_cuda_cloud &c, const quick_list *list, int count, quick_sum *s)
@@ -209,7 +209,7 @@ static __device__ __forceinline__ void quick_add_list(
   }
 }
 
-/* Adds those of the n particles listed for the region that reach the tile. */
+/* Of the n particles listed for the region, adds those that reach the tile. */
 template <int KERNEL, int CAPACITY>
 static __device__ __forceinline__ void quick_add_near(const pmb_cuda_cloud &c, const near_particles<CAPACITY> *near,
   const uint16_t *of_region, int n, const quick_box &tile, quick_list *list, quick_sum *s)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass reach: the bricks that a kernel may reach, in order, as in pmb_particle_reach.c. A warp has a row of bricks, and a bit in
- * shared memory for each of 1024 bricks of it at a time. */
+ * Pass reach: lists the bricks that a kernel may reach, in order, as pmb_particle_reach.c does. A warp has a row of bricks. It
+ * keeps a bit in shared memory for each of 1024 bricks at a time. */
 #include <cub/device/device_scan.cuh>
 
 #include "cuda/particles/pmb_cuda_particle_near.cuh"
@@ -22,11 +22,11 @@ static __device__ __forceinline__ cube_rows rows_near(const pmb_cuda_cloud &c, i
   return near;
 }
 
-/* Calls `take` with the first and the last brick along x that each particle near reaches; lanes take turns. */
+/* Calls `take` with the first and last brick along x that a particle reaches, for each near particle; lanes take turns. */
 template <class TAKE>
 static __device__ __forceinline__ void each_near(const pmb_cuda_cloud &c, const cube_rows &near, TAKE take)
 {
-  for (int64_t z = near.z0; z < near.z1; ++z) { /* rows of equal z are one behind the other */
+  for (int64_t z = near.z0; z < near.z1; ++z) { /* rows of equal z are contiguous */
     const uint32_t begin = c.d_rows[near.y0 + c.cubes[1] * z], end = c.d_rows[near.y1 + c.cubes[1] * z];
     for (uint32_t i = begin + (threadIdx.x & 31); i < end; i += 32) {
       const int32_t cell = c.d_particles[i].cell[0];
@@ -35,7 +35,7 @@ static __device__ __forceinline__ void each_near(const pmb_cuda_cloud &c, const 
   }
 }
 
-/* Counts the bricks of each row, or writes them; d_rows: per row, how many, or how many before. */
+/* Counts (FILLS: writes) the bricks of each row. d_rows: their number per row; FILLS: the number before each row. */
 template <bool FILLS>
 static __global__ void bricks_kernel(const __grid_constant__ pmb_cuda_cloud c, int64_t rows, int64_t *d_rows)
 {
@@ -89,7 +89,7 @@ static __global__ void bricks_kernel(const __grid_constant__ pmb_cuda_cloud c, i
 pmb_status pmb_cuda_reach_bricks(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *c)
 {
   pmb_cuda_particle_buffers *b = &cuda->particles;
-  const int64_t rows = (c->bricks[1] - 1) * (c->bricks[2] - 1); /* without the last ones, which have no sample */
+  const int64_t rows = (c->bricks[1] - 1) * (c->bricks[2] - 1); /* without the last ones, which have no samples */
   const unsigned blocks = pmb_cuda_blocks(rows, WARPS);
   const int64_t below = c->layer_end * (c->bricks[1] - 1); /* rows of bricks */
   int64_t *d_rows = NULL, bricks = 0, bricks_below = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass sort: the particles by cube, x fastest, then by their order in the input; and where each row of cubes begins. */
+ * Pass sort: sorts the particles by cube, x fastest, then by their order in the input; finds where each row of cubes begins. */
 #include <cub/device/device_radix_sort.cuh>
 
 #include "cuda/particles/pmb_cuda_particles.cuh"
@@ -11,7 +11,7 @@ static __device__ double read_or(const pmb_cuda_numbers &numbers, int64_t i, dou
   return numbers.d_values ? pmb_cuda_number(numbers, i, 0) : other;
 }
 
-/* The cube of each particle; those at a position that is not finite come last. */
+/* Writes the key of each particle's cube. Particles at positions that are not finite come last. */
 static __global__ void keys_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
   const int64_t i = pmb_cuda_thread();
@@ -30,7 +30,7 @@ static __global__ void keys_kernel(const __grid_constant__ pmb_cuda_cloud c)
   c.d_sorted[i] = (uint32_t)i;
 }
 
-/* The particles in their order. */
+/* Writes the sorted particles. */
 static __global__ void fill_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
   const int64_t i = pmb_cuda_thread();
@@ -56,7 +56,7 @@ static __global__ void fill_kernel(const __grid_constant__ pmb_cuda_cloud c)
   }
 }
 
-/* The first particle of each row of cubes. */
+/* Finds the first particle of each row of cubes. */
 static __global__ void rows_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
   const int64_t row = pmb_cuda_thread();
@@ -65,7 +65,7 @@ static __global__ void rows_kernel(const __grid_constant__ pmb_cuda_cloud c)
   }
 }
 
-/* Sorts keys and places; the sorted ones are then the cloud's. */
+/* Sorts keys and indices and sets the cloud's pointers to the sorted ones. */
 static pmb_status sort_keys(pmb_cuda *cuda, pmb_cuda_cloud *c)
 {
   pmb_cuda_particle_buffers *b = &cuda->particles;

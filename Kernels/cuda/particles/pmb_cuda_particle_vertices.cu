@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass vertices of particles: points where edges are crossed, and the gradient of the kernels there or by differences. A block has
- * an active brick, a warp 32 of its points at a time. */
+ * Pass vertices of particles: points on crossed edges, with gradients of the kernels or by differences. A block has an active
+ * brick, a warp 32 of its points at a time. */
 #include "cuda/particles/pmb_cuda_particle_points.cuh"
 
-/* From the middle of an edge to the samples beside its ends: less than 2.1, with room for the roundings. */
+/* Distance from the middle of an edge to the samples around its ends, with a margin for rounding. */
 static const float AROUND_ENDS = 2.1f;
 
-/* Adds particle i of those taken to the sums at both ends of the lane's edge. */
+/* Adds loaded particle i to the sums at both ends of the lane's edge. */
 template <int KERNEL>
 static __device__ __forceinline__ void add_to_ends(
   const point_block *block, const edge_point &point, int i, float ends[2])
@@ -20,7 +20,7 @@ static __device__ __forceinline__ void add_to_ends(
   ends[1] = pmb_kernel_add(KERNEL, ends[1], upper2, fraction.w, cell.w);
 }
 
-/* The same for the gradient at the lane's point; deepest: of spheres, begins at -infinity. */
+/* Adds loaded particle i to the gradient at the lane's point. deepest: see pmb_kernel_add_gradient. */
 template <int KERNEL>
 static __device__ __forceinline__ void add_to_gradient(
   const point_block *block, const edge_point &point, int i, float sum[3], float *deepest)
@@ -31,7 +31,7 @@ static __device__ __forceinline__ void add_to_gradient(
   pmb_kernel_add_gradient(KERNEL, offset, d2, fraction.w, cell.w, sum, deepest);
 }
 
-/* Sets the sum of the lane's point to the gradient by differences of the potential around the ends of its edge. */
+/* Sets the sum of the lane's point to the differences of the potential around the ends of its edge. */
 template <int KERNEL>
 static __device__ __forceinline__ void find_differences(const pmb_cuda_cloud &c, const near_box &box, uint32_t all,
   point_block *block, const edge_point &point, float part, float sum[3])
@@ -88,7 +88,7 @@ static __global__ void __launch_bounds__(POINT_THREADS)
   const int directions = output.d_normals || output.d_gradients;
   const int differences = directions && c.normals != PMB_NORMALS_BY_KERNEL;
   const float more = differences ? AROUND_ENDS : TO_END;
-  for (int a = 0; a < 3; ++a) { /* places are counted from the box's first sample */
+  for (int a = 0; a < 3; ++a) { /* coordinates count from the box's first sample */
     box.first[a] -= differences;
     box.last[a] += differences;
   }

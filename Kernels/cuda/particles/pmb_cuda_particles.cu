@@ -9,7 +9,7 @@ static pmb_cuda_cloud *cloud_of(pmb_particles *p)
 
 /* ---- count ---- */
 
-/* What is known before prepare, apart from the arrays. */
+/* Sets what is known before prepare, except the arrays. */
 static void begin_cloud(const pmb_particles *p, pmb_cuda_cloud *c)
 {
   const pmb_particle_request *r = &p->request;
@@ -26,7 +26,7 @@ static void begin_cloud(const pmb_particles *p, pmb_cuda_cloud *c)
   c->given = r->positions.count;
 }
 
-/* What prepare has found. */
+/* Copies the grid that prepare has found. */
 static void set_grid(const pmb_particles *p, pmb_cuda_cloud *c)
 {
   c->only_grows = p->all_add || c->kernel == PMB_KERNEL_SPHERES;
@@ -41,7 +41,7 @@ static void set_grid(const pmb_particles *p, pmb_cuda_cloud *c)
   c->count = p->count;
 }
 
-/* Fails if an array of the request is not where on_device says; waits for the caller's stream. */
+/* Fails if an array of the request is not in the memory that on_device says. Waits for the caller's stream. */
 static pmb_status check_arrays(pmb_cuda *cuda, const pmb_particle_request *r)
 {
   const struct {
@@ -55,7 +55,7 @@ static pmb_status check_arrays(pmb_cuda *cuda, const pmb_particle_request *r)
   return pmb_cuda_await_caller(cuda, r->on_device, r->stream, "pmb_particles_count");
 }
 
-/* Brings the arrays to the device, unless they are there. */
+/* Copies the arrays to the device unless they are there. */
 static pmb_status upload(pmb_cuda *cuda, const pmb_particle_request *r, pmb_cuda_cloud *c)
 {
   pmb_cuda_particle_buffers *b = &cuda->particles;
@@ -84,7 +84,7 @@ static pmb_status upload(pmb_cuda *cuda, const pmb_particle_request *r, pmb_cuda
   return count > 0 ? pmb_cuda_upload(cuda, copies, count, NULL) : PMB_OK;
 }
 
-/* Reports how much of the call is done; PMB_ABORTED if the hook stops it. */
+/* Reports the progress of the call. PMB_ABORTED if the hook stops it. */
 static pmb_status report(pmb_cuda *cuda, double done)
 {
   cuda->context->crew.fraction_end = done;
@@ -97,7 +97,7 @@ static pmb_status count_on_device(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_clo
   PMB_STEP(pmb_cuda_sort_particles(cuda, c));
   PMB_STEP(pmb_cuda_reach_bricks(cuda, p, c));
   PMB_STEP(report(cuda, 0.2));
-  if (c->brick_count == 0) { /* of a part */
+  if (c->brick_count == 0) { /* possible for a part of a cloud */
     return report(cuda, 1);
   }
   if (c->kernel == PMB_KERNEL_SPLINE && !c->densities.d_values) {
@@ -114,7 +114,7 @@ static pmb_status count_on_device(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_clo
   return report(cuda, 1);
 }
 
-/* Whether the grid is not too large. */
+/* Whether the grid is small enough for a GPU. */
 static int takes(const pmb_particles *p)
 {
   const double most = PMB_CUDA_PARTICLE_ROWS;
@@ -168,7 +168,7 @@ void pmb_cuda_drop_particles(pmb_context *context, const pmb_particles *p)
 
 /* ---- emit ---- */
 
-/* A job for pass triangles: the active bricks in place of a volume's. */
+/* Makes a job for pass triangles, with the active bricks in place of a volume's. */
 static pmb_status make_job(pmb_cuda *cuda, const pmb_cuda_cloud *c, pmb_cuda_job *job)
 {
   pmb_cuda_buffer *counters = &cuda->particles.counters;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Surfaces of particles on a GPU: what the passes share.
+ * Surfaces of particles on a GPU: types and functions that the passes share.
  *
- * Count: prepare and sort (pmb_cuda_particle_prepare.cu, pmb_cuda_particle_sort.cu), reach (pmb_cuda_particle_reach.cu), densities and potential
- * (pmb_cuda_particle_potential.cu), classify (pmb_cuda_particle_classify.cu). Emit: pmb_cuda_particle_vertices.cu,
- * pmb_cuda_particle_attributes.cu, and pass triangles of the volumes. Sums and their order are those of Kernels/particles.
+ * Count: prepare, sort, reach, densities and potential (pmb_cuda_particle_potential.cu), classify. Emit: vertices, attributes, and
+ * pass triangles of volumes. Each pass is in pmb_cuda_particle_<pass>.cu. Sums and their order are those of Kernels/particles.
  *
- * No sample is stored: of each brick that a kernel reaches only the inside bits. Vertices computes the samples at the ends of
- * crossed edges again. */
+ * No samples are stored, only the inside bits of each brick that a kernel reaches. Pass vertices computes the samples at the ends
+ * of crossed edges again. */
 #ifndef PMB_CUDA_PARTICLES_CUH
 #define PMB_CUDA_PARTICLES_CUH
 
@@ -17,12 +16,12 @@ extern "C" {
 }
 
 enum {
-  PMB_CUDA_NEAR_ROWS = 64, /* more rows of cubes than are near a brick: a cube's edge is half of the reach or more */
-  PMB_CUDA_BRICK_STEP = 128,       /* numbers of active bricks differ by so much, see pmb_cuda_particle_classify.cu */
+  PMB_CUDA_NEAR_ROWS = 64, /* bound of the rows of cubes near a brick: a cube's edge is at least half of the reach */
+  PMB_CUDA_BRICK_STEP = 128,       /* distance of the numbers of active bricks, see pmb_cuda_particle_classify.cu */
   PMB_CUDA_PARTICLE_ROWS = 1 << 26 /* most rows of cubes, and of bricks; the CPU takes larger grids */
 };
 
-/* Numbers of the input, on the device. */
+/* An array of the input, on the device. */
 typedef struct pmb_cuda_numbers {
   const void *d_values; /* NULL: not given */
   pmb_type type;
@@ -37,28 +36,28 @@ typedef struct alignas(16) pmb_cuda_particle {
   float scale;
 } pmb_cuda_particle;
 
-/* Active bricks, points and triangles of a brick; after the scan of all bricks before it. */
+/* Active bricks, points and triangles of a brick. After the scan: of all bricks before it. */
 typedef struct pmb_cuda_particle_sizes {
   int64_t active, points, triangles;
 } pmb_cuda_particle_sizes;
 
-/* The argument of kernels. Members are those of pmb_particles with the same name, if nothing else is said. */
+/* The argument of kernels. Members without a comment are as in pmb_particles. */
 typedef struct pmb_cuda_cloud {
   int kernel, varied, normals; /* varied: radii are given */
-  int only_grows;              /* a part of the sum is not more than the sum */
+  int only_grows;              /* a partial sum never exceeds the sum */
   double spacing, smoothing, radius;
   double depth; /* isovalue of spheres, in cells */
   int64_t first[3], bricks[3], cubes[3];
-  int64_t layer_begin, layer_end; /* layers of bricks; of bricks in layer_end the points in their first plane alone */
+  int64_t layer_begin, layer_end; /* layers of bricks; layer_end gives only the points in its first plane */
   int shift, reach;               /* reach: rounded up */
   float background, reach2;
   pmb_isovalue isovalue;
-  int64_t given, count; /* particles of the input; those at a finite position */
+  int64_t given, count; /* particles in the input; those at finite positions */
   pmb_cuda_numbers positions, radii, masses, densities, weights;
   uint64_t *d_keys;
-  uint32_t *d_sorted; /* places in the input */
+  uint32_t *d_sorted; /* indices in the input */
   pmb_cuda_particle *d_particles;
-  float *d_amounts, *d_reach2; /* per particle; reach2 only if varied, see pmb_particle_reach2 */
+  float *d_amounts, *d_reach2; /* per particle; d_reach2 only if varied, see pmb_particle_reach2 */
   uint32_t *d_rows;            /* the first particle of each row of cubes, y + cubes[1] * z; one more at the end */
   uint64_t *d_bricks;          /* keys of the bricks that a kernel reaches, in order */
   uint32_t brick_count, below; /* below: bricks before layer_end */
@@ -90,7 +89,7 @@ pmb_status pmb_cuda_find_potential(pmb_cuda *cuda, const pmb_cuda_cloud *cloud);
 pmb_status pmb_cuda_classify_particles(pmb_cuda *cuda, pmb_cuda_cloud *cloud, pmb_cuda_particle_sizes *total);
 pmb_status pmb_cuda_particle_vertices(pmb_cuda *cuda, const pmb_cuda_cloud *cloud, const pmb_cuda_output *output);
 
-/* Blocks of so many threads for n threads. */
+/* The number of blocks for n threads. */
 static inline unsigned pmb_cuda_blocks(int64_t n, int threads)
 {
   return (unsigned)((n + threads - 1) / threads);
@@ -102,7 +101,7 @@ static __device__ __forceinline__ int64_t pmb_cuda_thread(void)
   return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-/* Component 0 of particle i, and further ones by `component`. */
+/* A component of particle i. */
 static __device__ __forceinline__ double pmb_cuda_number(const pmb_cuda_numbers &numbers, int64_t i, int component)
 {
   const int64_t at = i * numbers.stride + component;
@@ -116,7 +115,7 @@ static __device__ __forceinline__ double pmb_cuda_number(const pmb_cuda_numbers 
   return 0;
 }
 
-/* The first of n ascending keys that is not less than `key`. */
+/* The index of the first of n ascending keys that is not less than `key`. */
 static __device__ __forceinline__ uint32_t pmb_cuda_lower_bound(const uint64_t *d_keys, uint32_t n, uint64_t key)
 {
   uint32_t begin = 0, end = n;
