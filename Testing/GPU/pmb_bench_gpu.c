@@ -39,7 +39,7 @@ static double seconds(void)
 
 enum { FILLERS = 16 };
 
-/* A separable sum of products; every FILLERS-th slice from the first on. */
+/* Fills every FILLERS-th slice, from `first` on, with a separable sum of products. */
 typedef struct filler {
   const bench_volume *v;
   void *samples;
@@ -123,7 +123,7 @@ static void report(const bench_volume *v, const pmb_gpu_times *t, double bind_ms
   fflush(stdout);
 }
 
-/* Allocates a mesh in ordinary memory, or in the pool, which the GPU writes directly. */
+/* Allocates a mesh in ordinary memory or in the pool, which the GPU writes directly. */
 static int make_arrays(pmb_mesh *mesh, const pmb_sizes *sizes, pmb_type id_type, int pooled)
 {
   const size_t points = 12 * (size_t)sizes->points, ids = 3 * (size_t)sizes->triangles;
@@ -156,8 +156,8 @@ static void free_arrays(pmb_mesh *mesh, int pooled)
   }
 }
 
-/* Count, allocation and emit while the mesh before is held, as by a program that shows it: first time and median of later
- * ones. Ordinary arrays are kept. */
+/* Times count, allocation and emit while the previous mesh is held, as by a program that shows it. Returns the median; *first: the
+ * first time. Ordinary arrays are reused. */
 static double time_api(
   pmb_context *context, const double *isovalues, int64_t count, pmb_type id_type, int pooled, double *first)
 {
@@ -182,7 +182,7 @@ static double time_api(
   return pmb_median(times, TIMED);
 }
 
-/* Ten isovalues around the volume's own, together and one after the other. */
+/* Times ten isovalues around the volume's own, together and one after another. */
 static pmb_status bench_several(pmb_context *context, const bench_volume *v)
 {
   enum { SEVERAL = 10 };
@@ -203,7 +203,7 @@ static pmb_status bench_several(pmb_context *context, const bench_volume *v)
   return status;
 }
 
-/* Through pmb.h, with arrays of the host. */
+/* Times calls of pmb.h with host arrays. */
 static pmb_status bench_api(pmb_context *context, const bench_volume *v)
 {
   const pmb_type types[2] = { PMB_INT32, PMB_INT64 };
@@ -220,7 +220,7 @@ static pmb_status bench_api(pmb_context *context, const bench_volume *v)
   return good ? PMB_OK : PMB_INTERNAL;
 }
 
-/* Median time of bind, after a first one that warms up. */
+/* Median time of bind, after a warm-up. */
 static pmb_status bench_bind(pmb_context *context, const pmb_volume *volume, double *ms)
 {
   enum { MOST = 11 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Surfaces of particles on a GPU and on all cores: a dam with waves and spray, particles 1 apart. The surface as in
- * Testing/Benchmarks/bench_particles.py: radius 0.5, smoothing length 1, isovalue 0.6, normals; cells of 0.25, or as the scene
- * says.
+ * Times surfaces of particles on a GPU and on all cores: a dam with waves and spray, with particles at a distance of 1. Settings
+ * are those of Testing/Benchmarks/bench_particles.py: radius 0.5, smoothing length 1, isovalue 0.6, normals; cells of 0.25 unless
+ * the scene sets them.
  * usage: pmb_bench_particles */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
@@ -21,7 +21,7 @@ static double milliseconds(void)
   return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
-/* A dam with waves; one of `spray` particles flies above it. cells: along the longest side of the box; 0: four per particle. */
+/* A dam with waves. One in `spray` particles flies above it. cells: along the longest side of the box; 0: four per particle. */
 typedef struct scene {
   const char *name;
   double thousands, spray, cells;
@@ -37,7 +37,7 @@ static const scene scenes[] = {
   { "box of 256^3 cells", 1000, 120, 256, PMB_KERNEL_POLYNOMIAL },
 };
 
-/* Returns the places and sets their number and the longest side. */
+/* Returns the positions; sets their number and the longest side. */
 static float *make_places(const scene *s, int64_t *count, double *longest)
 {
   const double side = cbrt(1e3 * s->thousands / 0.335);
@@ -59,7 +59,7 @@ static float *make_places(const scene *s, int64_t *count, double *longest)
   return places;
 }
 
-/* A mesh with its arrays in memory that the GPU writes directly, or on the GPU. */
+/* Makes a mesh with arrays in host memory that the GPU writes directly, or on the GPU. */
 static pmb_mesh make_mesh(const pmb_particle_sizes *sizes, int on_device)
 {
   const size_t points = (size_t)sizes->points * 12, ids = (size_t)sizes->triangles * 12;
@@ -95,7 +95,7 @@ static void free_mesh(const pmb_mesh *mesh)
   }
 }
 
-/* The fastest of some emits into a new mesh. */
+/* The fastest time of several emits into a new mesh. */
 static double emit(pmb_context *context, pmb_particles *particles, const pmb_particle_sizes *sizes, int on_device)
 {
   const pmb_mesh mesh = make_mesh(sizes, on_device);
@@ -109,7 +109,7 @@ static double emit(pmb_context *context, pmb_particles *particles, const pmb_par
   return best;
 }
 
-/* A row of the table: the particles, counted and emitted. */
+/* Counts and emits; prints a row of the table. */
 static void row(pmb_context *context, const char *on, const char *name, const pmb_particle_request *request)
 {
   const int gpu = info_of(context).device == PMB_DEVICE_GPU;

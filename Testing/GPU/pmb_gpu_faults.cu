@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Faults of the GPU, for tests: linked with the library and its private headers, or into it (PMB_TEST_FAULTS), where the
- * environment variable PMB_TEST_FAULT says what pmb_gpu_set_fault would, whenever it changes. */
+ * GPU faults for tests. Linked with the library and its private headers, or into it (PMB_TEST_FAULTS). Then the environment variable
+ * PMB_TEST_FAULT has the text for pmb_gpu_set_fault, and may change at any time. */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Faults of the GPU, for tests. */
+ * GPU faults for tests. */
 #ifndef PMB_GPU_FAULTS_H
 #define PMB_GPU_FAULTS_H
 

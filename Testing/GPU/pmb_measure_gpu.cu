@@ -8,14 +8,14 @@ extern "C" {
 
 enum { MARKS = 4, REPEATS = 100 };
 
-/* Select and classify, for the next count. */
+/* Runs select and classify for the next count. */
 static pmb_status run_count(pmb_cuda *cuda)
 {
   cuda->job.epoch = ++cuda->epoch;
   return pmb_cuda_classify(cuda);
 }
 
-/* Runs vertices and triangles, and waits. `between`: recorded between the two, or NULL; `end`: after both. */
+/* Runs vertices and triangles and waits. between: event to record between the two, or NULL. end: event to record after both. */
 static pmb_status run_emit(
   pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t between, cudaEvent_t end)
 {
@@ -37,7 +37,7 @@ static double between(cudaEvent_t begin, cudaEvent_t end)
   return ms;
 }
 
-/* The passes together, and with an event after each. */
+/* Measures the passes together, then with an event after each. */
 static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks,
   int repeats, pmb_gpu_times *times)
 {
@@ -63,7 +63,7 @@ static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb
   return PMB_OK;
 }
 
-/* Summarize, alone and followed by the isovalue. */
+/* Measures summarize alone, then with the passes after it. */
 static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks,
   int repeats, pmb_gpu_times *times)
 {

@@ -5,19 +5,19 @@
 
 #include "pmb.h"
 
-/* Kernel times in milliseconds, volume and output on the device. */
+/* Kernel times in milliseconds, with volume and output on the device. */
 typedef struct pmb_gpu_times {
   double summarize;                     /* with the range of the volume */
-  double classify, vertices, triangles; /* each on its own; classify with select and scan */
-  double isovalues;                     /* the four together in one run, counts back on the host */
+  double classify, vertices, triangles; /* each alone; classify includes select and scan */
+  double isovalues;                     /* all of these in one run, with counts copied to the host */
   double first;                         /* the same with summarize */
-  double copy_rate;                     /* bytes read and written in a second by a copy from device to device */
+  double copy_rate;                     /* bytes per second, read and written, of a copy from device to device */
   int64_t points, triangle_count;
   int64_t bytes_read;         /* by summarize */
-  int64_t acceleration_bytes; /* kept for the volume and isovalue beside samples and mesh */
+  int64_t acceleration_bytes; /* memory for volume and isovalue besides samples and mesh */
 } pmb_gpu_times;
 
-/* The median of n values, which it sorts. */
+/* Sorts n values and returns the median. */
 static inline double pmb_median(double *values, int n)
 {
   for (int i = 1; i < n; i++) {
@@ -29,8 +29,8 @@ static inline double pmb_median(double *values, int n)
   return n % 2 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
 }
 
-/* Measures the passes on the bound volume (medians of `repeats`). Only for contexts on the GPU, and as many isovalues as
- * go together. Without CUDA there are no such contexts. */
+/* Measures the passes on the bound volume (medians of `repeats`). Only for contexts on a GPU, so only with CUDA, and for as many
+ * isovalues as one launch takes. */
 #if defined(PMB_MEASURE_GPU)
 pmb_status pmb_measure_gpu(pmb_context *context, const double *isovalues, int64_t isovalue_count,
   int remove_degenerate, int repeats, pmb_gpu_times *times);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The CUDA backend against the CPU's: the same bytes in every array, the same numbers, for all types, sizes and options. Needs
- * a GPU (else skipped). PMB_TEST_SHORT in the environment: fewer cases, for slow tools. */
+ * Compares the CUDA backend with the CPU's: the same bytes in every array, the same numbers, for all types, sizes and options. Skipped
+ * without a GPU. PMB_TEST_SHORT in the environment: fewer cases, for slow tools. */
 
 #include "pmb_test_gpu_pair.h"
 
@@ -136,7 +136,7 @@ static void transfers(void)
   pmb_destroy(cpu);
 }
 
-/* So many bricks that a warp of select has several rounds: a column of samples, nearly all 0. */
+/* A column of nearly only zeros, with so many bricks that a warp of select needs several rounds. */
 static void many_bricks(void)
 {
   enum { STEP = 997 };
@@ -165,7 +165,7 @@ static void many_bricks(void)
   pair_free(&p);
 }
 
-/* Isovalues for a volume: some twice, some that the samples are equal to, some beyond their range. */
+/* Isovalues for a volume: some twice, some equal to samples, some outside the range. */
 static void mixed_isovalues(const test_volume *v, int64_t n, test_rng *rng, double *isovalues)
 {
   for (int64_t i = 0; i < n; i++) {
@@ -177,7 +177,7 @@ static void mixed_isovalues(const test_volume *v, int64_t n, test_rng *rng, doub
   }
 }
 
-/* Sizes of each isovalue, and each isovalue's part of the mesh, as on the CPU. */
+/* Each isovalue has the sizes and the part of the mesh as on the CPU. */
 static void several_both(pair *p, const double *isovalues, int64_t n, int remove_degenerate)
 {
   enum { MOST = 64 };
@@ -194,7 +194,7 @@ static void several_both(pair *p, const double *isovalues, int64_t n, int remove
   extract_plain(p, &isovalues[n / 2], 1, remove_degenerate);
 }
 
-/* Fewer, as many and more isovalues than go together, of all types. */
+/* Fewer isovalues than one launch takes, as many, and more, of all types. */
 static void several_isovalues(void)
 {
   static const int64_t sizes[][3] = { { 2, 1, 9 }, { 33, 5, 5 }, { 70, 45, 37 }, { 131, 60, 90 } };
@@ -221,7 +221,7 @@ static void several_isovalues(void)
   pair_free(&p);
 }
 
-/* The scan's marks come round after 16,384 counts. */
+/* The scan's epochs wrap around after 16,384 counts. */
 static void counts_come_round(void)
 {
   pair p = pair_new();
@@ -294,7 +294,7 @@ static void histogram(void)
   pair_free(&p);
 }
 
-/* Before, between and after isovalues; the volume is brought once, and what is counted stays. */
+/* Histograms before, between and after isovalues: the volume is uploaded once, and counts stay valid. */
 static void histogram_beside_isovalues(void)
 {
   pair p = pair_new();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A context on a GPU: which one it takes, what it says of itself, its limit of memory, what is too
- * large for it, aborting. Needs a GPU (else skipped). */
+ * A context on a GPU: which GPU it chooses, its info, its memory limit, volumes that are too large, aborting. Skipped without
+ * a GPU. */
 #define _DEFAULT_SOURCE
 #include <limits.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 /* ---- memory ---- */
 
-/* Extracts under a limit of memory; the mesh must be the one wanted if there is enough. */
+/* Extracts under a memory limit. If memory suffices, the mesh must be `want`. */
 static pmb_status extract_limited(
   const test_volume *v, int64_t limit, const double *isovalues, int64_t count, const test_mesh *want)
 {
@@ -33,7 +33,7 @@ static pmb_status extract_limited(
   return status;
 }
 
-/* With every limit from nothing to enough: out of memory says so, leaves nothing, and the context goes on. Several
+/* For each limit from nothing to enough: running out of memory is reported, leaks nothing, and the context still works. Several
  * isovalues need no more than one. */
 static void out_of_memory(void)
 {
@@ -62,7 +62,7 @@ static void out_of_memory(void)
   volume_free(&v);
 }
 
-/* Rows so long that a column beyond the last has no number of 32 bits. */
+/* Rows so long that the column after the last does not fit 32 bits. */
 static void too_long(void)
 {
   pmb_context *gpu = gpu_new(0);
@@ -75,7 +75,7 @@ static void too_long(void)
   pmb_destroy(gpu);
 }
 
-/* A surface that grows a little at each step finds room on the GPU at most of them. */
+/* A surface that grows a little at each step allocates GPU memory only at few steps. */
 static void a_growing_surface(void)
 {
   enum { STEPS = 16 };
@@ -100,7 +100,7 @@ static void a_growing_surface(void)
   volume_free(&v);
 }
 
-/* Where there is room for a mesh, but not for more, it is made. */
+/* A mesh is made if there is just enough memory for it. */
 static void no_room_to_grow(void)
 {
   test_volume v;
@@ -133,7 +133,7 @@ static int stop_at(void *user, double fraction)
   return --s->calls_left < 0;
 }
 
-/* A call stopped at each of its first reports returns soon. What was bound or counted before stays, of an upload nothing. */
+/* A call stopped at each of its first reports returns soon. What was bound or counted before stays; a stopped upload leaves nothing. */
 static void aborting(void)
 {
   static const double isovalues[] = { 0.1, -0.4, 0.1 };
@@ -184,10 +184,10 @@ static void aborting(void)
 typedef struct choice {
   const char *gpu, *rank_name, *rank; /* environment */
   int device_number;
-  const char *error; /* part of the sentence; NULL: works */
+  const char *error; /* part of the error text; NULL: works */
 } choice;
 
-/* Asked for; and by default, where the CPU stands in and tells why. */
+/* Asks for a GPU; then for the default, where the CPU takes over and says why. */
 static void choose(const choice *c)
 {
   test_about("PMB_GPU %s, %s %s, device_number %d", c->gpu ? c->gpu : "not set", c->rank_name ? c->rank_name : "",
@@ -214,7 +214,7 @@ static void choose(const choice *c)
   if (c->rank_name) unsetenv(c->rank_name);
 }
 
-/* With one GPU, ranks all come to it. */
+/* With one GPU all ranks use it. */
 static void which_gpu(void)
 {
   static const choice choices[] = { { NULL, NULL, NULL, 0, NULL }, { "0", NULL, NULL, 0, NULL },

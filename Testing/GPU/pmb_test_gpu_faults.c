@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * When CUDA calls fail: the error is clear, nothing leaks, and the next context works and gives the right bytes. Faults: see
+ * CUDA calls that fail: the error is clear, nothing leaks, and the next context works and gives the right bytes. For the faults see
  * pmb_gpu_faults.h. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -47,7 +47,7 @@ static void counted_release(void *user, void *memory)
   free(p);
 }
 
-/* Host memory given back by now. */
+/* All host memory was freed. */
 static void nothing_held(void)
 {
   CHECK(host_bytes == 0, "%lld bytes of host memory not given back", (long long)host_bytes);
@@ -63,7 +63,7 @@ static pmb_status counted_create(pmb_context **context)
   return pmb_create(&options, context);
 }
 
-/* What the sweep works on. */
+/* The sweep's volume and meshes. */
 typedef struct subject {
   test_volume volume;
   test_mesh want;
@@ -102,7 +102,7 @@ static pmb_status one_step(pmb_context **context, int step, subject *s)
   }
 }
 
-/* The sentence must say something of its own, for a person. */
+/* The error text must add something to the status, in words. */
 static void check_text(const pmb_context *context, int step)
 {
   const char *text = pmb_error(context);
@@ -110,7 +110,7 @@ static void check_text(const pmb_context *context, int step)
     "%s: error text: %s", step_names[step], text);
 }
 
-/* All four steps with a fault at call n. Returns the step that reported it. */
+/* Runs all four steps with a fault at call n. Returns the step that reported it. */
 static int cycle_with_fault(int n, int code, subject *s)
 {
   pmb_context *context = NULL;
@@ -125,7 +125,7 @@ static int cycle_with_fault(int n, int code, subject *s)
     if (code == OUT_OF_MEMORY) {
       CHECK(status == PMB_OUT_OF_MEMORY || (step == CREATE && status == PMB_UNAVAILABLE), "%s: status %s, %s",
         step_names[step], pmb_status_text(status), pmb_error(context));
-      /* The context is usable: from there on everything works. */
+      /* The context stays usable: everything works from here on. */
       set_fault(0, 0);
       for (int again = step; again <= EMIT; again++) CHECK_STATUS(context, one_step(&context, again, s), PMB_OK);
       CHECK(mesh_equal(&s->want, &s->got, "tried again without more memory"), "after %s", step_names[step]);
@@ -133,7 +133,7 @@ static int cycle_with_fault(int n, int code, subject *s)
       const int unavailable = code == UNAVAILABLE || code == NO_CODE;
       CHECK(status == (unavailable ? PMB_UNAVAILABLE : PMB_INTERNAL) || (step == CREATE && status == PMB_UNAVAILABLE),
         "%s: status %s, %s", step_names[step], pmb_status_text(status), pmb_error(context));
-      /* Whatever a caller tries next answers, and with a sentence. */
+      /* Any later call works or fails with an error text. */
       for (int later = COUNT; context && later <= EMIT; later++)
         if (one_step(&context, later, s) != PMB_OK)
           CHECK(strlen(pmb_error(context)) > 20, "%s, later: %s", step_names[later], pmb_error(context));
@@ -156,7 +156,7 @@ static void next_context_works(subject *s)
   nothing_held();
 }
 
-/* Every position until the cycle has no more calls. Nothing may be left on the GPU. */
+/* Fails each call of the cycle in turn. Nothing may be left on the GPU. */
 static void sweep(int code, int stride)
 {
   int passed_in_a_row = 0, counts[STEPS] = { 0 };
@@ -171,7 +171,7 @@ static void sweep(int code, int stride)
     counts[failed]++;
     const int before_next = test_failures();
     next_context_works(&s);
-    if (test_failures() > before_next) break; /* the GPU is lost for this process: all the others would fail, too */
+    if (test_failures() > before_next) break; /* this process has lost the GPU: all others would fail too */
   }
   printf("  code %d: failed in create %d, bind %d, count %d, emit %d, nowhere %d times\n", code, counts[CREATE],
     counts[BIND], counts[COUNT], counts[EMIT], counts[NONE]);
@@ -198,7 +198,7 @@ static void other_errors(void)
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) sweep(codes[i], 7);
 }
 
-/* A GPU that another process has taken, a build for other GPUs: the default goes to the CPU, and tells why; nothing fails
+/* A GPU in use by another process, or a build for other GPUs: the default device is the CPU, with the reason, and nothing fails
  * later. */
 static void default_goes_to_the_cpu(void)
 {
@@ -227,11 +227,11 @@ static void default_goes_to_the_cpu(void)
   set_fault(0, 0);
 }
 
-/* ---- what others see ---- */
+/* ---- other contexts ---- */
 
 enum { POOLED = 3 << 20 };
 
-/* An idle context beside the one that fails, which may have the same volume bound, and memory of the pool. */
+/* An idle context besides the failing one, maybe with the same volume, and memory of the pool. */
 typedef struct bystander {
   pmb_context *context;
   unsigned char *memory;
@@ -253,8 +253,8 @@ static bystander bystander_new(subject *s, int shared)
   return b;
 }
 
-/* The next call works or says what happened, and so does a bind after that; the pool's memory is the caller's and has stayed.
- * Returns whether the call worked. */
+/* The next call, and a bind after it, works or says what happened. The pool's memory belongs to the caller and stays. Returns
+ * whether the call worked. */
 static int bystander_goes_on(bystander *b, subject *s)
 {
   test_mesh got;
@@ -309,7 +309,7 @@ static void bystanders(void)
 
 /* ---- the GPU itself faults ---- */
 
-/* The driver may refuse the GPU to a process in which it has faulted: then the error says so, and the default is the CPU. */
+/* After a fault the driver may refuse the GPU to the process: then the error says so, and the default is the CPU. */
 static void after_a_real_fault(subject *s)
 {
   pmb_context *context = NULL;
@@ -332,8 +332,8 @@ static void after_a_real_fault(subject *s)
   pmb_destroy(context);
 }
 
-/* A fault at the call of this number, for a process with none beside it: traps of eight at a time made the others fail too and
- * at last cost an H200 (driver 580) its working order, until it was reset. So it is only run where somebody asks for it. */
+/* A real fault at the call of this number. Use no other process on the GPU: traps in eight processes at a time made others fail too
+ * and left an H200 (driver 580) unusable until a reset. So this runs only on request. */
 static void real_fault(void)
 {
   const char *position = getenv("PMB_TEST_REAL_FAULT");
@@ -350,8 +350,8 @@ static void real_fault(void)
   subject_free(&s);
 }
 
-/* With a driver that cannot be used (in PMB_TEST_DRIVER: what the sentence must contain): asking for a GPU says why, and
- * the default works on the CPU and tells. */
+/* An unusable driver: asking for a GPU says why, in words that contain PMB_TEST_DRIVER. The default works on the CPU and gives the
+ * reason. */
 static void unusable_driver(void)
 {
   const char *says = getenv("PMB_TEST_DRIVER");

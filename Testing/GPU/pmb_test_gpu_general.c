@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Kernels of passes vertices and triangles that the other tests hardly come to, against the CPU: the same bytes. Needs a GPU
- * (else skipped). PMB_TEST_SHORT in the environment: fewer cases. */
+ * Kernels of passes vertices and triangles that other tests rarely reach: the same bytes as on the CPU. Skipped without a GPU.
+ * PMB_TEST_SHORT in the environment: fewer cases. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 
 #include "cuda/pmb_cuda.h"
 #include "pmb_test_gpu_pair.h"
 
-/* What the library else finds best for the volume: see pmb_cuda.h. */
+/* Overrides the library's choice for the volume, see pmb_cuda.h. */
 static void force(int layers, int parts)
 {
 #ifdef PMB_TEST_CUDA
@@ -20,7 +20,7 @@ static void force(int layers, int parts)
 
 enum { SMOOTH, NOISE, FEW_VALUES, NOT_FINITE, NOISE_BELOW, FAINT };
 
-/* Faint: noise far below the range, so that gradients need the careful way. NOISE_BELOW: in the lowest slices. */
+/* Faint: noise far below the range, so that gradients need the careful path. NOISE_BELOW: in the lowest slices. */
 static void fill_by_kind(test_volume *v, int kind, test_rng *rng)
 {
   const int64_t *n = v->view.dims;
@@ -38,7 +38,7 @@ static void fill_by_kind(test_volume *v, int kind, test_rng *rng)
   if (kind == NOT_FINITE && v->view.type == PMB_FLOAT32) volume_sprinkle(v, 3000, rng);
 }
 
-/* The way of large volumes in small ones: sizes around those of its blocks, layers and rings. */
+/* The kernel for large volumes on small ones, with sizes around those of its blocks, layers and rings. */
 static void columns(void)
 {
   static const int64_t sizes[3][6] = { { 128, 33, 65, 64, 66, 130 }, { 16, 17, 5, 33, 18, 64 },
@@ -91,7 +91,7 @@ static void estimators(void)
   pair_free(&p);
 }
 
-/* More bricks with points on samples than there is room for at first, in turn with none: few bricks and more of them. */
+/* More bricks with points on samples than fit at first, alternating with none; few bricks, then more. */
 static void many_on_samples(void)
 {
   static const double isovalues[] = { 40, 40.5, 60 };
@@ -114,8 +114,8 @@ static void many_on_samples(void)
   pair_free(&p);
 }
 
-/* Vertices and triangles in one launch and in two, any number of warps to a brick: bricks that are full, thin, have points on
- * samples or such that go the careful way; mirrored worlds, several isovalues. */
+/* Vertices and triangles in one launch and in two, with any number of warps per brick. Bricks are full, thin, with points on samples
+ * or with points for the careful path; mirrored worlds, several isovalues. */
 static void together(void)
 {
   static const int parts[] = { 0, 1, 2, 4, -1, 3 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A mesh of more than 2^31 triangles, a volume of more than 2^31 samples, with PMB_TEST_HUGE in the
- * environment: they need 60 GB of memory on both sides. */
+ * A mesh of more than 2^31 triangles and a volume of more than 2^31 samples. They need 60 GB of memory on host and GPU, so they run
+ * only with PMB_TEST_HUGE in the environment. */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ typedef struct huge_result {
   uint64_t hashes[HASHES];
 } huge_result;
 
-/* Of elements of 4 or 8 bytes: the same for the same numbers. Four rows side by side, because a row waits for each product. */
+/* Hashes numbers of 4 or 8 bytes, independent of their size. Uses four chains, because each step waits for a product. */
 static void take_hash(huge_result *r, int what, const void *data, int size, int64_t count, int64_t largest_expected)
 {
   uint64_t rows[4] = { 0 };
@@ -123,7 +123,7 @@ static void fill_boxes(const test_volume *v)
     }
 }
 
-/* Samples, and with floats bytes, whose numbers do not fit 32 bits. */
+/* Indices of samples, and with floats numbers of bytes, that do not fit 32 bits. */
 static void many_samples(void)
 {
   static const pmb_type types[] = { PMB_UINT8, PMB_FLOAT32 };

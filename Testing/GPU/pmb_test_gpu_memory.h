@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * For tests: device memory by CUDA's runtime, and the emulator's buffers of OpenGL. */
+ * For tests: device memory of CUDA's runtime, and the emulator's OpenGL buffers. */
 #ifndef PMB_TEST_GPU_MEMORY_H
 #define PMB_TEST_GPU_MEMORY_H
 
@@ -14,7 +14,7 @@ extern int cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
 extern int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *stream);
 extern int cudaStreamCreateWithFlags(void **stream, unsigned flags);
 extern int cudaStreamDestroy(void *stream);
-#else /* nothing below is called: there is no GPU */
+#else /* never called: there is no GPU */
 #define cudaMalloc(memory, bytes) (*(memory) = NULL, 1)
 #define cudaFree(memory) ((void)(memory))
 #define cudaMallocHost(memory, bytes) (*(memory) = test_allocate(1, bytes), 1)
@@ -27,7 +27,7 @@ extern int cudaStreamDestroy(void *stream);
 
 enum { TO_DEVICE = 1, TO_HOST = 2 };
 
-/* Buffers of OpenGL, which only the emulator has here: on it this makes one, or with 0 bytes deletes it. */
+/* Makes a buffer of OpenGL, or deletes it if bytes is 0. Only the emulator has this function. */
 #if defined(PMB_TEST_CUDA) && defined(__GNUC__)
 extern void *emulator_gl_buffer(unsigned name, size_t bytes) __attribute__((weak));
 #else

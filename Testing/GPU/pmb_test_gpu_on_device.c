@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Samples and mesh arrays in device memory: the same bytes as from and to host memory. Needs a GPU (else skipped). */
+ * Samples and mesh arrays in device memory: the same bytes as with host memory. Skipped without a GPU. */
 #include "pmb_test_gpu_memory.h"
 
-enum { NOT_BLOCKING = 1, SHIFT = 8 }; /* SHIFT: arrays are aligned to no more than this */
+enum { NOT_BLOCKING = 1, SHIFT = 8 }; /* SHIFT: alignment of arrays, no better */
 
 static char *to_device(const void *host, size_t bytes)
 {
@@ -17,7 +17,7 @@ static void release(char *device)
   cudaFree(device - SHIFT);
 }
 
-/* Bytes that the strides reach. */
+/* Number of bytes that the strides span. */
 static size_t reach(const pmb_volume *v)
 {
   int64_t last = 0;
@@ -41,7 +41,7 @@ static pmb_volume volume_to_device(const test_volume *v, char **memory)
   return d;
 }
 
-/* Emits to arrays on the GPU and brings them to the mesh. */
+/* Emits to arrays on the GPU and copies them to the mesh. */
 static void emit_on_device(pmb_context *context, test_mesh *m)
 {
   mesh_array arrays[MESH_ARRAYS];
@@ -171,7 +171,7 @@ static void attributes(void)
   volume_free(&v);
 }
 
-/* Samples that are on their way in a stream of the caller when bind is called. */
+/* Bind waits for samples that a stream of the caller still copies. */
 static void waits_for_the_stream(void)
 {
   pmb_context *gpu = gpu_new(0), *host = gpu_new(0);
@@ -203,7 +203,7 @@ static void waits_for_the_stream(void)
   volume_free(&v);
 }
 
-/* Arrays written in place have no second copy on the GPU, also where the context has just made one for the host. */
+/* Arrays written in place have no second copy on the GPU, even after the context made one for the host. */
 static void no_second_copy(void)
 {
   pmb_context *gpu = gpu_new(0);
@@ -227,7 +227,7 @@ static void no_second_copy(void)
   volume_free(&v);
 }
 
-/* Pointers that are not where on_device says; nothing is written, and the next call works. */
+/* Pointers to memory other than on_device says: nothing is written, and the next call works. */
 static void refused(void)
 {
   pmb_context *gpu = gpu_new(0);
@@ -338,7 +338,7 @@ static void opengl(void)
   volume_free(&v);
 }
 
-/* A context on the CPU takes no device memory; needs no GPU. */
+/* A context on the CPU refuses device memory. Needs no GPU. */
 static void the_cpu_refuses(void)
 {
   pmb_context *cpu = cpu_new();

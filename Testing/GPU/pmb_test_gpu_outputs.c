@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Interpolated arrays and single outputs of the GPU, against the CPU's bytes. Needs a GPU (else skipped). */
+ * Interpolated arrays and single outputs of the GPU: the CPU's bytes. Skipped without a GPU. */
 #include "pmb_test_gpu_pair.h"
 
 /* Interpolates arrays at the points of isovalues on both; returns whether all bytes agree. */
@@ -76,8 +76,8 @@ static void attributes(void)
   pair_free(&p);
 }
 
-/* Zeros of both signs, in samples and in an array, and points on samples, from above and from below: a parameter of -0 in
- * place of 0 would show. */
+/* Zeros of both signs, in samples and in an array, and points on samples, from above and from below: detects a parameter of -0
+ * instead of 0. */
 static void signed_zeros(void)
 {
   enum { N = 40, SAMPLES = N * N * N };
@@ -135,8 +135,8 @@ static void large_integers(void)
   pair_free(&p);
 }
 
-/* Arrays with a version stay on the GPU from isovalue to isovalue, if there is room: a change without a new version is not
- * seen. Arrays without one are uploaded each time. The arrays overlap, each one sample before the last. */
+/* Arrays with a version stay on the GPU between isovalues if there is room: a change without a new version has no effect. Arrays
+ * without one are uploaded each time. The arrays overlap: each begins one sample before the last. */
 static void attributes_stay(void)
 {
   enum { SIDE = 48, COUNT = 20 };
@@ -230,7 +230,7 @@ static void denormals(void)
   }
 }
 
-/* Ranges that emit finds are those of pmb_find_ranges, on both; of several groups of isovalues, and of no point. */
+/* Ranges from emit equal those of pmb_find_ranges on both backends, also for several groups of isovalues and for no points. */
 static void ranges(void)
 {
   enum { MOST = 40 };

@@ -11,7 +11,7 @@ typedef struct pair {
   pmb_context *cpu, *gpu;
   int64_t triangles; /* compared so far */
   pmb_gradient_estimator estimator;
-  int usual; /* the GPU writes points, normals and triangles once more, alone: that has kernels of its own */
+  int usual; /* 1: also lets the GPU write only points, normals and triangles, which has kernels of its own */
 } pair;
 
 static inline pair pair_new(void)

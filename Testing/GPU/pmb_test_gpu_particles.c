@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Surfaces of particles on the GPU: the CPU's bytes. Needs a GPU (else skipped). */
+ * Surfaces of particles on the GPU: the CPU's bytes. Skipped without a GPU. */
 #include <math.h>
 
 #include "particles_mesh.h"
@@ -95,7 +95,7 @@ static int same(const result *a, const result *b)
     !memcmp(a->whole, b->whole, points * sizeof *a->whole);
 }
 
-/* Makes the request that of some layers of bricks, with the particles of all. */
+/* Restricts the request to some layers of bricks, with all particles. */
 static void take_layers(pmb_particle_request *r, test_rng *rng, const pmb_particle_bounds *bounds)
 {
   const int64_t low = (int64_t)bounds->low[2] - 20, high = (int64_t)bounds->high[2] + 20;
@@ -139,7 +139,7 @@ static void random_clouds(void)
   }
 }
 
-/* A fluid: thousands near one another, in a long box. */
+/* A fluid: thousands of particles close together in a long box. */
 static void fluid(void)
 {
   pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
@@ -168,7 +168,7 @@ static void fluid(void)
   pmb_destroy(cpu);
 }
 
-/* More rows than a GPU takes: the CPU computes them in a context of the GPU. No particle, and a volume bound beside. */
+/* Grids with too many rows for a GPU: the CPU computes them in a context of the GPU. No particles. A bound volume. */
 static void corners(void)
 {
   static const double far[6] = { 0, 0, 0, 0.5, 90000, 90000 };
@@ -193,7 +193,7 @@ static void corners(void)
   pmb_destroy(cpu);
 }
 
-/* Too little memory on the device is an error, and no more; other particles take the place of those counted. */
+/* Too little device memory is an error that leaves the context usable. Other particles replace the last count. */
 static void device_memory(void)
 {
   static cloud c;
@@ -228,7 +228,7 @@ static void device_memory(void)
   pmb_destroy(gpu);
 }
 
-/* Particles leave the contours of the same context as they are. */
+/* Particles do not disturb contours of the same context. */
 static void beside_contours(void)
 {
   static cloud c;
@@ -274,7 +274,7 @@ static pmb_particle_array to_device(pmb_particle_array array, int components)
   return array;
 }
 
-/* Particles in device memory give the mesh of those in host memory. */
+/* Particles in device memory give the same mesh as in host memory. */
 static void particles_on_device(void)
 {
   pmb_context *contexts[2] = { gpu_new(0), cpu_new() };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The pool of pinned host memory: that it gives memory again, in threads too, and that outputs in it are the same bytes as
- * outside. */
+ * The pool of pinned host memory: it reuses memory, in threads too, and outputs in it have the same bytes as in other
+ * memory. */
 #define _DEFAULT_SOURCE
 #include <malloc.h>
 #include <pthread.h>
@@ -41,8 +41,8 @@ static void pool_gives_it_again(void)
   pmb_destroy(gpu);
 }
 
-/* The arrays of meshes one after another, each made while the one before it is still held, as a filter does. Every block that
- * was used before has a mark at its end; returns how many had none. */
+/* Allocates the arrays of the next mesh while those of the last are still held, as a filter does. Each reused block has a mark at
+ * its end. Returns the number of blocks without one. */
 static int next_mesh(unsigned char **held, int arrays, size_t bytes)
 {
   unsigned char **fresh = malloc((size_t)arrays * sizeof *fresh);
@@ -59,15 +59,15 @@ static int next_mesh(unsigned char **held, int arrays, size_t bytes)
   return unused;
 }
 
-/* Blocks come from the system with zeros, so that a mark shows that one stayed in the pool. */
+/* Makes the system return zeroed blocks, so that a mark proves that a block stayed in the pool. */
 static void marks_show(void)
 {
   mallopt(M_MMAP_THRESHOLD, 128 * 1024);
   pmb_host_trim();
 }
 
-/* Filters that make meshes of two sizes in turn, as many arrays as a composite dataset has: none comes and goes with each
- * execution. */
+/* Filters that make meshes of two sizes in turn, with the number of arrays of a composite dataset: no block leaves the pool between
+ * executions. */
 static void pool_keeps_what_is_used(void)
 {
   enum { MOST_ARRAYS = 150 };
@@ -96,8 +96,8 @@ static int64_t bytes_in_use(void)
   return (int64_t)info.hblkhd + (int64_t)info.uordblks;
 }
 
-/* A surface that grows with each step: about three meshes are in memory, the held one and the new one among them, and no more
- * of other things than small meshes leave. */
+/* A surface that grows at each step: memory has about three meshes, including the held one and the new one, and otherwise no more
+ * than small meshes leave. */
 static void pool_does_not_hoard(void)
 {
   enum { ARRAYS = 4 };
@@ -133,7 +133,7 @@ static void *use_pool(void *argument)
   *wrong = 0;
   for (int n = 0; n < (is_short() ? 60 : 1500); n++) {
     const int i = (int)rng_int(&rng, 0, BLOCKS - 1);
-    if (blocks[i]) { /* still as it was written */
+    if (blocks[i]) { /* must be unchanged */
       for (size_t b = 0; b < bytes[i]; b += 97) *wrong += blocks[i][b] != marks[i];
       pmb_host_release(blocks[i]);
       blocks[i] = NULL;
@@ -167,8 +167,8 @@ static void pool_in_threads(void)
   pmb_destroy(gpu);
 }
 
-/* Outputs in the pool, at its start and within, some there and some not, give the same bytes; nothing is written beside them;
- * and they stay when the context goes. */
+/* Outputs at the start of pool blocks, inside them, or elsewhere have the same bytes. Nothing is written next to them, and they
+ * outlive the context. */
 static void pool_as_output(void)
 {
   enum { ARRAYS = 4, SPARE = 64 };

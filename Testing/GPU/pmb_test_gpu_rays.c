@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Rays on the GPU: the CPU's picture to 1 in 255, and the same depth. Needs a GPU (else skipped). */
+ * Rays on the GPU: the CPU's picture to 1 of 255, and the same depth. Skipped without a GPU. */
 #include <math.h>
 
 #include "pmb_test_gpu_memory.h"
@@ -107,7 +107,7 @@ static void scene_random(const test_volume *v, test_rng *rng, scene *s)
   q->gradient_high = fmin(fmax((q->table_high / 8 - q->table_low / 8), 1e-300), 1e300);
 }
 
-/* Colors surfaces by another array, in two scenes of three. version: of the samples, 0: they are not to stay on the GPU. */
+/* Colors surfaces by another array, in two scenes of three. version: of the samples; 0: do not keep them on the GPU. */
 static void color_by(const test_volume *other, uint64_t version, test_rng *rng, scene *s)
 {
   s->color_by =
@@ -170,7 +170,7 @@ static void random_scenes(void)
   pmb_destroy(cpu);
 }
 
-/* Beside contours: neither disturbs the other, nothing is uploaded twice, and the picture's memory is given back. */
+/* Rays and contours do not disturb each other, nothing is uploaded twice, and the picture's memory is freed. */
 static void beside_contours(void)
 {
   pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
@@ -206,7 +206,7 @@ static void *to_device(const void *host, size_t bytes)
   return memory;
 }
 
-/* The picture in device memory: given as such, and as buffers of OpenGL, which only the emulator has here. */
+/* The picture in device memory, and in buffers of OpenGL, which only the emulator has here. */
 static void device_memory(void)
 {
   enum { COLORS_NAME = 3, DEPTH_NAME, LIMITS_NAME, SMALL_NAME };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Several GPUs in one process; threads on them: pmb_test_gpu_threads.c. Cases are skipped where there is only one. */
+ * Several GPUs in one process. For threads on them see pmb_test_gpu_threads.c. Cases are skipped with fewer than two GPUs. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { MOST = 8 };
 
-/* The number of GPUs, at most MOST; skips where there is one. */
+/* The number of GPUs, at most MOST. Skips the case if there is only one. */
 static int several(void)
 {
   pmb_destroy(gpu_new(0)); /* or skips */
@@ -63,7 +63,7 @@ static void all_give_the_same(void)
   subjects_free(&s);
 }
 
-/* A limit is of one GPU's memory. */
+/* A memory limit is per GPU. */
 static void limits_are_of_one(void)
 {
   subjects s;
@@ -84,7 +84,7 @@ static void limits_are_of_one(void)
   subjects_free(&s);
 }
 
-/* What a progress hook does in the middle of a call on another GPU: pool memory goes, other contexts are called. */
+/* The work of a progress hook during a call on another GPU: frees pool memory, calls other contexts. */
 typedef struct hook_work {
   int what;
   pmb_context *other;
@@ -123,7 +123,7 @@ static void hooks_call_others(void)
   subjects_free(&s);
 }
 
-/* By default a process takes the GPU of its local rank, whatever started it; PMB_GPU goes before, counted from 0. */
+/* By default a process uses the GPU of its local rank, whatever launcher started it. PMB_GPU, counted from 0, overrides that. */
 static void rank_by_rank(void)
 {
   static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Several contexts on one GPU: uploads that they share, memory that idle ones let go and bring back, and that nothing is left.
- * Their threads: pmb_test_gpu_threads.c. */
+ * Several contexts on one GPU: they share uploads, idle ones release memory and upload again, and nothing is left at the end. For
+ * threads see pmb_test_gpu_threads.c. */
 #include <string.h>
 
 #include "pmb_test_gpu_util.h"
 
-/* The context has brought volumes so often, and shares the bound one with as many, itself among them. */
+/* Checks the context's number of uploads, and the number of contexts that share its volume, itself included. */
 static void expect(pmb_context *context, int64_t uploads, int sharers, const char *when)
 {
   const pmb_info info = info_of(context);
@@ -23,7 +23,7 @@ static void uploads_are_shared(void)
   expect(a, 1, 1, "alone");
   const pmb_info alone = info_of(a);
   const int64_t free_before = gpu_free_bytes();
-  pmb_volume moved = s.volume[0].view; /* where the samples are in the world does not matter */
+  pmb_volume moved = s.volume[0].view; /* the place in the world does not matter */
   moved.index_to_world[3] += 1;
   bind_to(b, &moved);
   bind_to(b, &s.volume[0].view);
@@ -50,7 +50,7 @@ static void uploads_are_shared(void)
   subjects_free(&s);
 }
 
-/* Volumes that lie in the memory of one of version 1 and are not that one. */
+/* Different volumes in the memory of a volume with version 1. */
 static void different_is_not_shared(void)
 {
   enum { N = 60 };
@@ -107,7 +107,7 @@ static void different_is_not_shared(void)
   volume_free(&v);
 }
 
-/* Changed samples, with a new version and with none. */
+/* Changed samples are read, with a new version and without one. */
 static void changed_samples_are_read(void)
 {
   subjects s;
@@ -148,7 +148,7 @@ static int64_t need_of(const subjects *s)
   return need;
 }
 
-/* Room for two and a half: the idle one that was used least recently lets go, and brings it back by itself. */
+/* Memory for two and a half volumes: the least recently used idle context releases its volume and uploads it again when needed. */
 static void idle_contexts_make_room(void)
 {
   subjects s;
@@ -162,13 +162,13 @@ static void idle_contexts_make_room(void)
   }
   CHECK(info_of(c[0]).device_bytes < info_of(c[1]).device_bytes, "the first still holds its volume");
   for (int round = 0; round < 3; round++)
-    for (int i = 0; i < 3; i++) { /* always the one that was let go */
+    for (int i = 0; i < 3; i++) { /* always the one that was released */
       test_about("round %d, context %d", round, i);
       gives_subject(c[i], &s, i, "brought back by itself");
       expect(c[i], round + 2, 1, "brought back by itself");
       CHECK(held(c, 3) <= limit, "%lld bytes held together, limit %lld", (long long)held(c, 3), (long long)limit);
     }
-  /* Let go between count and emit. */
+  /* Released between count and emit. */
   pmb_sizes sizes;
   const pmb_request request = { sizeof request, &ISOVALUE, 1, 1 };
   test_mesh got;
@@ -187,7 +187,7 @@ static void idle_contexts_make_room(void)
   subjects_free(&s);
 }
 
-/* A shared volume that was let go comes back for both with one upload. */
+/* A released shared volume comes back for both contexts with one upload. */
 static void shared_comes_back_once(void)
 {
   subjects s;

@@ -15,7 +15,7 @@
 
 enum { THREADS = 4 };
 
-/* As mesh_equal, without a word: for threads. */
+/* As mesh_equal, but prints nothing: for threads. */
 static int same_mesh(const test_mesh *a, const test_mesh *b)
 {
   return a->sizes.points == b->sizes.points && a->sizes.triangles == b->sizes.triangles &&
@@ -33,7 +33,7 @@ typedef struct job {
   int right, wrong, refused; /* meshes; those and other errors; calls out of memory */
 } job;
 
-/* Binds, counts and emits in turn with a context of its own, on its thread's GPU, volumes shared and not. */
+/* Binds, counts and emits repeatedly, with its own context on the thread's GPU, and with shared and separate volumes. */
 static void *work(void *argument)
 {
   job *j = argument;
@@ -49,7 +49,7 @@ static void *work(void *argument)
     test_mesh got = { .sizes = { 0, 0 } };
     pmb_volume view = j->s->volume[i].view;
     view.version = n % 4 < 2 ? 5 : 0;
-    pmb_status status = n % 2 ? PMB_OK : pmb_bind(context, &view); /* every second time with what is bound */
+    pmb_status status = n % 2 ? PMB_OK : pmb_bind(context, &view); /* every second time with the bound volume */
     if (status == PMB_OK) status = mesh_extract(context, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &got);
     if (status == PMB_OUT_OF_MEMORY && j->limit && ++j->refused < 200000) {
       const struct timespec moment = { 0, 500000 };
@@ -99,7 +99,7 @@ static void threads_on_one_gpu(void)
   subjects_free(&s);
 }
 
-/* In a child of a process that has used the GPU: nothing of CUDA is called, and nothing is waited for. */
+/* In the child of a process that has used the GPU: calls no CUDA function and waits for nothing. */
 static void use_in_child(pmb_context *bound, pmb_context *idle, const subjects *s, void *memory)
 {
   pmb_context *context = NULL;
@@ -157,7 +157,7 @@ static void forked(void)
 
 /* ---- binds at the same time ---- */
 
-/* Many bind the same version at the same time: one upload. */
+/* Several threads bind the same version at the same time: one upload. */
 typedef struct binder {
   pthread_t thread;
   pthread_barrier_t *barrier;
@@ -217,7 +217,7 @@ static int stop_at_fraction(void *user, double fraction)
   return fraction >= *(const double *)user;
 }
 
-/* Two bind the same version; one is stopped in its upload: the other gets its volume all the same. */
+/* Two threads bind the same version. One is stopped during its upload: the other still gets its volume. */
 static void one_of_two_binds_is_stopped(void)
 {
   subjects s;
@@ -248,7 +248,7 @@ static void one_of_two_binds_is_stopped(void)
   subjects_free(&s);
 }
 
-/* A hook that binds, with another context, what is being brought: it cannot wait for that, and must be told so. */
+/* A hook that binds the volume that is being uploaded, with another context: it cannot wait for the upload and gets an error. */
 typedef struct nested_bind {
   pmb_context *other;
   const pmb_volume *volume;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the GPU tests have in common. */
+ * Shared by the GPU tests. */
 #ifndef PMB_TEST_GPU_UTIL_H
 #define PMB_TEST_GPU_UTIL_H
 
 #include "test_util.h"
 
-/* CUDA's own account of the GPU's memory, beside pmb_info's; this program is linked with its runtime. */
+/* CUDA's own figures of the GPU's memory, to compare with pmb_info's. The program is linked with CUDA's runtime. */
 #ifdef PMB_TEST_CUDA
 extern int cudaMemGetInfo(size_t *available, size_t *total);
 extern int cudaDeviceReset(void);
@@ -28,7 +28,7 @@ static inline int64_t gpu_free_bytes(void)
   return (int64_t)available;
 }
 
-/* compute-sanitizer looks for leaks when CUDA's state is taken down. */
+/* compute-sanitizer checks for leaks when CUDA's state is destroyed. */
 static inline void gpu_take_down(void)
 {
 #ifdef PMB_TEST_CUDA
@@ -36,7 +36,7 @@ static inline void gpu_take_down(void)
 #endif
 }
 
-/* A context on a GPU, numbered from 1, 0: the default one; skips the case where there is none. */
+/* A context on a GPU, numbered from 1; 0: the default one. Skips the case if there is none. */
 static inline pmb_context *gpu_new_on(int number, int64_t limit)
 {
   static int registered;
@@ -97,7 +97,7 @@ static inline void cpu_mesh(const test_volume *v, double isovalue, test_mesh *m)
   pmb_destroy(cpu);
 }
 
-/* Counts and emits on the bound volume: must succeed and give `want`. */
+/* Counts and emits the bound volume; the mesh must be `want`. */
 static inline int gives(pmb_context *context, double isovalue, const test_mesh *want, const char *what)
 {
   test_mesh got;

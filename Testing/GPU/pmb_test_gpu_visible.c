@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The visible triangles of a mesh on the GPU: the CPU's bytes. Needs a GPU (else skipped). */
+ * The visible triangles of a mesh on the GPU: the CPU's bytes. Skipped without a GPU. */
 #include "pmb_test_gpu_memory.h"
 #include "visible_scene.h"
 
@@ -62,7 +62,7 @@ static void random_scenes(void)
   pmb_destroy(cpu);
 }
 
-/* Arrays that are elsewhere, and buffers of OpenGL, which only the emulator has here. */
+/* Arrays in the wrong memory, and buffers of OpenGL, which only the emulator has here. */
 static void where_arrays_are(void)
 {
   enum { POINTS = 3, TRIANGLES, VISIBLE, SMALL };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * particles_mesh.h - clouds of particles, and their meshes with a judge; for the tests of particles. */
+ * particles_mesh.h - clouds of particles, their meshes and checks of these; for the tests of particles. */
 #ifndef PMB_TEST_PARTICLES_MESH_H
 #define PMB_TEST_PARTICLES_MESH_H
 
@@ -19,7 +19,7 @@ static inline pmb_particle_request request_of(const double *positions, int64_t c
     .radius = 0.5 };
 }
 
-/* The ranges of a mesh are those of its arrays. */
+/* Checks the ranges of a mesh against its arrays. */
 static inline void check_ranges(pmb_context *context, const pmb_mesh *mesh, int64_t points)
 {
   double want[2][8];
@@ -34,7 +34,7 @@ static inline void check_ranges(pmb_context *context, const pmb_mesh *mesh, int6
     want[0][1]);
 }
 
-/* Counts and emits into a new mesh; scalars and cells stay canaries. */
+/* Counts and emits into a new mesh. Scalars and cells keep their canaries. */
 static inline pmb_status extract(pmb_context *context, pmb_particles *particles, const pmb_particle_request *request,
   pmb_type real_type, pmb_type id_type, test_mesh *m)
 {
@@ -70,7 +70,7 @@ static inline pmb_measures measure(pmb_context *context, const test_mesh *m)
   return got;
 }
 
-/* Each edge has two triangles, in opposite directions; each point has a triangle. Returns the measures. */
+/* Checks that each edge has two triangles in opposite directions, and each point a triangle. Returns the measures. */
 static inline pmb_measures judge_closed(pmb_context *context, const test_mesh *m)
 {
   const pmb_measures got = measure(context, m);
@@ -81,7 +81,7 @@ static inline pmb_measures judge_closed(pmb_context *context, const test_mesh *m
   return got;
 }
 
-/* Extracts with a new object, and judges that it is closed. */
+/* Extracts with a new object and checks that the mesh is closed. */
 static inline pmb_measures closed_mesh(pmb_context *context, const pmb_particle_request *request, test_mesh *m)
 {
   pmb_particles *particles;
@@ -95,7 +95,7 @@ static inline double *make_cloud(int64_t n, double size, uint64_t seed)
 {
   test_rng rng = { seed };
   double *position = test_allocate(3 * n, sizeof *position);
-  /* Multiples of 2^-12: moved by whole numbers they stay exact. */
+  /* Multiples of 2^-12 stay exact when moved by whole numbers. */
   for (int64_t i = 0; i < 3 * n; i++) position[i] = round(rng_real(&rng, 0, size) * 4096) / 4096;
   return position;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * particles_reference.h - the potential of all pairs of particles, in double; for the tests of particles. */
+ * particles_reference.h - the potential summed over all particles, in double; for the tests of particles. */
 #ifndef PMB_TEST_PARTICLES_REFERENCE_H
 #define PMB_TEST_PARTICLES_REFERENCE_H
 

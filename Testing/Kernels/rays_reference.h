@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * rays_reference.h - the picture that pmb_rays.h promises, made the slow and obvious way.
+ * rays_reference.h - the picture that pmb_rays.h promises, computed in a slow and simple way.
  *
- * Every pixel's ray is sampled from end to end in double precision. It shares nothing with the core: cameras, clipping,
- * interpolation, surfaces, gradients, light and compositing are all written a second time here.
+ * Samples each pixel's ray from end to end in double precision. It shares no code with the core: cameras, clipping,
+ * interpolation, surfaces, gradients, light and compositing are all written again here.
  */
 #ifndef PMB_TEST_RAYS_REFERENCE_H
 #define PMB_TEST_RAYS_REFERENCE_H
@@ -22,7 +22,7 @@ typedef struct rr_scene {
   int64_t dims[3];
   double *samples, *others;             /* others: of color_by */
   uint8_t *shown_samples, *shown_cells; /* 1: has a value */
-  double to_world[12];                  /* of a sample of this volume, `first` included */
+  double to_world[12];                  /* from indices of this volume, including `first` */
   double to_index[9];                   /* inverse of the 3 x 3 part */
   double from_clip[16];
   double low[3], high[3]; /* the box, in samples of this volume */
@@ -35,13 +35,13 @@ typedef struct rr_ray {
   double from, to;
 } rr_ray;
 
-/* What a ray has gathered, front to back. */
+/* The sum along a ray so far, front to back. */
 typedef struct rr_sum {
   double color[3], opacity, depth;
   int doubtful; /* a surface may lie in a cell without values, between two samples that have one */
 } rr_sum;
 
-/* Inverts an n x n matrix; 0 if it is singular. */
+/* Inverts an n x n matrix. Returns 0 if it is singular. */
 static inline int rr_invert(const double *m, int n, double *inverse)
 {
   long double a[4][8];
@@ -71,7 +71,7 @@ static inline double rr_dot(const double a[3], const double b[3])
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Scales to length 1; 0 if it has no direction. */
+/* Scales to length 1. Returns 0 if the vector has no direction. */
 static inline int rr_unit(double a[3])
 {
   const double length = sqrt(rr_dot(a, a));
@@ -104,7 +104,7 @@ static inline void rr_copy_samples(rr_scene *s, const pmb_volume *v)
   }
 }
 
-/* Steps and boxes that are 0 become what they stand for. */
+/* Opens a scene. Replaces a step and a box of 0 by their defaults. */
 static inline void rr_open(rr_scene *s, const pmb_volume *v, const pmb_ray_request *r)
 {
   double square[9], first[3];
@@ -155,7 +155,7 @@ static inline void rr_to_index(const rr_scene *s, const double world[3], int is_
   for (int c = 0; c < 3; c++) index[c] = rr_dot(s->to_index + 3 * c, w);
 }
 
-/* The cell of a point of a ray and the weights of its corners; 0 if the cell has no values. */
+/* Finds the cell of a point of a ray and the weights of its corners. Returns 0 if the cell has no values. */
 static inline int rr_cell(const rr_scene *s, const rr_ray *ray, double t, int64_t cell[3], double weights[8])
 {
   double world[3], p[3];
@@ -175,7 +175,7 @@ static inline int64_t rr_corner(const rr_scene *s, const int64_t cell[3], int c)
   return cell[0] + (c & 1) + s->dims[0] * (cell[1] + (c >> 1 & 1) + s->dims[1] * (cell[2] + (c >> 2)));
 }
 
-/* The value at a point of a ray, less a number; NaN where there is none. */
+/* The value at a point of a ray minus `less`, or NaN in a cell without values. */
 static inline double rr_value(const rr_scene *s, const rr_ray *ray, double t, double less)
 {
   int64_t cell[3];
@@ -185,7 +185,7 @@ static inline double rr_value(const rr_scene *s, const rr_ray *ray, double t, do
   return sum;
 }
 
-/* Central differences of shown samples at one of them, by index. */
+/* Central differences by index at sample n, from shown samples. */
 static inline void rr_differences(const rr_scene *s, int64_t n, double d[3])
 {
   const int64_t at[3] = { n % s->dims[0], n / s->dims[0] % s->dims[1], n / (s->dims[0] * s->dims[1]) };
@@ -198,7 +198,7 @@ static inline void rr_differences(const rr_scene *s, int64_t n, double d[3])
   }
 }
 
-/* The gradient at a point of a ray, by index; 0 if there is none. */
+/* Finds the gradient by index at a point of a ray. Returns 0 if there is none. */
 static inline int rr_gradient(const rr_scene *s, const rr_ray *ray, double t, double index[3])
 {
   int64_t cell[3];
@@ -221,12 +221,12 @@ static inline void rr_to_world(const rr_scene *s, const double index[3], double 
   }
 }
 
-/* The unit normal at a point of a ray, to the side where the ray comes from; 0 if there is none. */
+/* Finds the unit normal at a point of a ray, on the side that the ray comes from. Returns 0 if there is none. */
 static inline int rr_normal(const rr_scene *s, const rr_ray *ray, double t, double normal[3])
 {
   double index[3];
   if (!rr_gradient(s, ray, t, index)) return 0;
-  if (!rr_unit(index)) return 0; /* to a size whose square is a number */
+  if (!rr_unit(index)) return 0; /* so that its square neither overflows nor underflows */
   rr_to_world(s, index, normal);
   if (!rr_unit(normal)) return 0;
   const double turn = rr_dot(normal, ray->direction) > 0 ? -1 : 1;
@@ -264,7 +264,7 @@ static inline double rr_depth(const rr_scene *s, const rr_ray *ray, double t)
   return 0.5 + 0.5 * (rr_dot(m + 8, world) + m[11]) / (rr_dot(m + 12, world) + m[15]);
 }
 
-/* Leaves of a ray what lies where at + t * slope >= 0. */
+/* Clips a ray to the part where at + t * slope >= 0. */
 static inline void rr_clip(rr_ray *ray, double at, double slope)
 {
   if (slope > 0) ray->from = fmax(ray->from, -at / slope);
@@ -311,7 +311,7 @@ static inline double *rr_places(const rr_scene *s, const rr_ray *ray, int64_t *c
 
 /* ---- light and colors ---- */
 
-/* The color of a point that faces a light, or the lights. */
+/* Lights a color by the request's lights, or by one at the camera. */
 static inline void rr_light(const rr_scene *s, const rr_ray *ray, double t, const double normal[3], double color[3])
 {
   const pmb_ray_request *r = s->r;
@@ -339,7 +339,7 @@ static inline void rr_light(const rr_scene *s, const rr_ray *ray, double t, cons
   }
 }
 
-/* Returns 1 when the ray may end. */
+/* Adds a color behind the sum. Returns 1 if the ray may end. */
 static inline int rr_add(rr_sum *sum, const double color[3], double opacity)
 {
   for (int c = 0; c < 3; c++) sum->color[c] += (1 - sum->opacity) * opacity * color[c];
@@ -357,7 +357,7 @@ static inline void rr_lookup(const pmb_ray_request *r, double value, double colo
     color[c] = (double)r->table[4 * n + c] * (n + 1 - place) + (double)r->table[4 * n + 4 + c] * (place - n);
 }
 
-/* The red, green and blue that color_by gives a point, where its value is a number. */
+/* Sets red, green and blue by color_by's value at a point, if it is finite. */
 static inline void rr_color_by(const rr_scene *s, const rr_ray *ray, double t, double color[3])
 {
   int64_t cell[3];
@@ -369,7 +369,7 @@ static inline void rr_color_by(const rr_scene *s, const rr_ray *ray, double t, d
   memcpy(color, found, 3 * sizeof *color);
 }
 
-/* What the gradient at a point leaves of the opacity. */
+/* The factor of the opacity by the gradient at a point. */
 static inline double rr_gradient_opacity(const rr_scene *s, const rr_ray *ray, double t)
 {
   const pmb_ray_request *r = s->r;
@@ -395,7 +395,7 @@ static inline int rr_nearer(const void *a, const void *b)
   return (s > t) - (s < t);
 }
 
-/* Between two points of a ray, one inside and one outside. */
+/* Bisects between two points of a ray, one inside and one outside. */
 static inline double rr_bisect(
   const rr_scene *s, const rr_ray *ray, double a, double b, double isovalue, int *doubtful)
 {
@@ -449,7 +449,7 @@ static inline void rr_composite(const rr_scene *s, const rr_ray *ray, const doub
   }
 }
 
-/* Greatest, least or mean. */
+/* The greatest, least or mean value. */
 static inline void rr_one_value(const rr_scene *s, const rr_ray *ray, const double *t, int64_t count, rr_sum *sum)
 {
   double least = INFINITY, greatest = -INFINITY, total = 0, of = 0, color[4];
@@ -485,7 +485,7 @@ static inline rr_sum rr_pixel(const rr_scene *s, int x, int y)
   return sum;
 }
 
-/* How far a pixel's depth is from the reference's, in cells; what a float cannot hold is left out. */
+/* Error of a pixel's depth in cells, beyond what a float can represent. */
 static inline double rr_depth_error(const rr_scene *s, const rr_sum *wanted, float got, int x, int y)
 {
   rr_ray ray;
@@ -496,9 +496,9 @@ static inline double rr_depth_error(const rr_scene *s, const rr_sum *wanted, flo
   return fmax(fabs(rr_distance(s, &ray, x, y, (double)got) - there) - slack, 0) / s->edge;
 }
 
-/* ---- where volumes and cameras are ---- */
+/* ---- places of volumes and cameras ---- */
 
-/* Samples to the world: turned, with other spacings, `mirrored` along one axis. */
+/* Sets the index-to-world matrix: rotated, with unequal spacings, and mirrored along one axis if `mirrored`. */
 static inline void rr_place_volume(test_volume *v, int mirrored, test_rng *rng)
 {
   double q[4], *m = v->view.index_to_world, length = 0;
@@ -520,7 +520,7 @@ static inline void rr_place_volume(test_volume *v, int mirrored, test_rng *rng)
   }
 }
 
-/* Centre of a volume in the world, and the radius of the ball around it. */
+/* Finds the center of a volume in the world. Returns the radius of its bounding sphere. */
 static inline double rr_bounds(const pmb_volume *v, double center[3])
 {
   double far[3], index[3];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * rays_shots.h - volumes, cameras and requests for tests of rays, and the judge of their pictures. */
+ * rays_shots.h - volumes, cameras and requests for tests of rays, and checks of their pictures. */
 #ifndef PMB_TEST_RAYS_SHOTS_H
 #define PMB_TEST_RAYS_SHOTS_H
 
@@ -137,7 +137,7 @@ static inline void set_isovalues(shot *s, int count, double middle, double size,
   }
 }
 
-/* A table between a few random colors. In half of them about half of the colors are invisible. */
+/* A table that interpolates a few random colors. In half of the calls about half of the colors are invisible. */
 static inline void set_table(shot *s, int size, double low, double high, double unit, double opacity, test_rng *rng)
 {
   const int knots = size < KNOTS ? size : KNOTS, gaps = (int)rng_int(rng, 0, 1);
@@ -156,7 +156,7 @@ static inline void set_table(shot *s, int size, double low, double high, double 
   s->r.table_unit = unit;
 }
 
-/* Factors of the opacity by the gradient, of which about half are 0 in half of the calls. */
+/* Factors of the opacity by the gradient. In half of the calls about half of them are 0. */
 static inline void set_gradients(shot *s, double high, test_rng *rng)
 {
   const int gaps = (int)rng_int(rng, 0, 1);
@@ -166,7 +166,7 @@ static inline void set_gradients(shot *s, double high, test_rng *rng)
   s->r.gradient_high = high;
 }
 
-/* Another array, of which a few samples are not finite if the type has such. After set_table, which fits its values then. */
+/* Sets color_by to another array, with a few samples that are not finite if its type allows. Call after set_table. */
 static inline void set_color_by(shot *s, const pmb_volume *v, pmb_type type, test_rng *rng)
 {
   const double middle = type_middle(type), size = type_size(type);
@@ -205,7 +205,7 @@ static inline void set_box(shot *s, const pmb_volume *v, test_rng *rng)
   }
 }
 
-/* Planes that pass near the middle and leave most of it. */
+/* Planes that pass near the middle of the volume and keep most of it. */
 static inline void set_planes(shot *s, const pmb_volume *v, int count, test_rng *rng)
 {
   double center[3];
@@ -239,7 +239,7 @@ static inline void any_shot(shot *s, test_volume *v, int round, pmb_ray_mode mod
 
 /* ---- judges ---- */
 
-/* The picture against the reference. Returns how many pixels show something. */
+/* Compares the picture with the reference. Returns how many pixels show something. */
 static inline int judge(const shot *s, const pmb_volume *v)
 {
   rr_scene scene;
@@ -277,7 +277,7 @@ static inline int judge(const shot *s, const pmb_volume *v)
   return hit;
 }
 
-/* Casts and judges the pictures of many rounds. At least as much as `pictures` whole ones must be seen. */
+/* Casts and checks the pictures of many rounds. Their visible pixels must add up to at least `pictures` whole pictures. */
 static inline void judge_rounds(
   void make(shot *s, test_volume *v, int round, test_rng *rng), uint64_t seed, int rounds, double pictures)
 {
@@ -301,7 +301,7 @@ static inline void judge_rounds(
   for (int c = 0; c < 2; c++) pmb_destroy(contexts[c]);
 }
 
-/* A good request for a bound volume. */
+/* A valid request and a context with its volume bound. */
 static inline pmb_context *good_shot(shot *s, test_volume *v, pmb_ray_mode mode, int threads)
 {
   pmb_context *context = context_new(threads, NULL);
@@ -320,7 +320,7 @@ static inline pmb_context *good_shot(shot *s, test_volume *v, pmb_ray_mode mode,
   return context;
 }
 
-/* A case that judges the rounds of a function NAME_round. */
+/* Defines a case that runs NAME_round in each round. */
 #define ROUNDS(name, seed, rounds, pictures)            \
   static void name(void)                                \
   {                                                     \

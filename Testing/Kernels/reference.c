@@ -191,8 +191,8 @@ static int is_safe(pmb_type type, double x)
     (in_float(type) ? size >= 4 * FLT_MIN && size <= FLT_MAX / 4 : size >= 4 * DBL_MIN && size <= DBL_MAX / 4);
 }
 
-/* Where the isovalue lies between two samples, in the arithmetic that the contract names. Where that overflows or
- * meets subnormal numbers the contract does not say how it is saved: then the true value, and a slack. */
+/* The place of the isovalue between two samples, in the arithmetic that the contract names. The contract leaves open how overflow
+ * and subnormal numbers are handled: then returns the true value and a slack. */
 static double parameter(pmb_type type, double s0, double s1, double isovalue, double *slack)
 {
   double t, high = in_float(type) ? (float)isovalue : isovalue, low = in_float(type) ? (float)(isovalue - high) : 0;
@@ -314,8 +314,8 @@ void ref_position(const ref_mesh *m, int64_t point, double world[3])
   ref_world(&m->volume, index, world);
 }
 
-/* Differences at a sample along the three axes, and the size of what was subtracted. Long doubles do not underflow
- * where doubles do. */
+/* Differences at a sample along the three axes, and the magnitude of the operands. Uses long doubles, which do not underflow
+ * here. */
 static void differences(const pmb_volume *v, const int64_t s[3], long double d[3], double size[3])
 {
   double here = ref_sample(v, s[0], s[1], s[2]);
@@ -361,14 +361,14 @@ int ref_gradient(const ref_mesh *m, int64_t point, double g[3], double slack[3])
   differences(&m->volume, b, db, size_b);
   for (int c = 0; c < 3; c++) {
     index[c] = da[c] + m->t[point] * (db[c] - da[c]);
-    /* Samples of up to 32 bits are subtracted without a rounding that would count. */
+    /* Rounding is negligible when samples of up to 32 bits are subtracted. */
     size[c] = (double)(fabsl(da[c]) + fabsl(db[c])) + 1e-9 * (size_a[c] + size_b[c]);
   }
   to_world(m, index, size, g, slack);
   return index[0] == 0 && index[1] == 0 && index[2] == 0;
 }
 
-/* A sample beside s, held inside the volume; NaN where it is hidden. */
+/* A sample beside s, clamped to the volume. NaN if it is hidden. */
 static double sample_beside(const pmb_volume *v, const int64_t s[3], const int64_t step[3])
 {
   int64_t p[3];
@@ -379,7 +379,7 @@ static double sample_beside(const pmb_volume *v, const int64_t s[3], const int64
   return ref_sample_valid(v, p[0], p[1], p[2]) ? ref_sample(v, p[0], p[1], p[2]) : (double)NAN;
 }
 
-/* Adds weight * the estimate at a sample to d, and to size the numbers that it adds up. */
+/* Adds the estimate at a sample times `weight` to d, and the magnitudes of its terms to `size`. */
 static void add_estimate(const pmb_volume *v, const int64_t s[3], pmb_gradient_estimator estimator, double weight,
   long double d[3], double size[3])
 {

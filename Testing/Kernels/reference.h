@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * reference.h - the mesh that pmb.h promises, made the slow and obvious way.
+ * reference.h - the mesh that pmb.h promises, computed in a slow and simple way.
  *
- * Brute force over all cells and edges, with an id slot for every grid edge and every sample. It shares nothing
- * with the core but the case table, so that agreement means something: order, ids, the rule for non-finite samples
- * and the merging of points at samples are all written a second time here.
+ * Brute force over all cells and edges, with an id slot for each grid edge and each sample. It shares only the case
+ * table with the core, so that agreement means something: order, ids, the rule for non-finite samples and the merging
+ * of points at samples are all written again here.
  */
 #ifndef PMB_TEST_REFERENCE_H
 #define PMB_TEST_REFERENCE_H
 
 #include "pmb.h"
 
-/* What carries a point: the grid edge along x, y or z that starts at a sample, or the sample itself. */
+/* The carrier of a point: the grid edge along x, y or z that starts at a sample, or the sample itself. */
 enum { REF_X_EDGE = 0, REF_Y_EDGE = 1, REF_Z_EDGE = 2, REF_SAMPLE = 3 };
 
 typedef struct ref_mesh {
   int64_t points, triangles;
-  int64_t *keys;   /* of each point: 4 * (index of its sample, x fastest) + what carries it */
-  double *t;       /* of each point: where on its edge, 0 at the lower sample */
-  double *t_slack; /* 0: t is exact to the bit. Else (overflow, subnormal numbers) an error that is allowed. */
+  int64_t *keys;   /* per point: 4 * (index of its sample, x fastest) + carrier */
+  double *t;       /* per point: place on its edge, 0 at the lower sample */
+  double *t_slack; /* 0: t is exact to the bit. Else (overflow, subnormal numbers) the allowed error */
   int64_t *ids;    /* 3 per triangle */
   int64_t *cells;
-  /* Kept for the questions below. */
+  /* For the functions below. */
   pmb_volume volume;
   double isovalue;
 } ref_mesh;
@@ -49,8 +49,8 @@ void ref_world(const pmb_volume *volume, const double index[3], double world[3])
 /* World position of a point, before it is rounded to the output's type. */
 void ref_position(const ref_mesh *mesh, int64_t point, double world[3]);
 
-/* Central differences at a point in world units. slack[c] is the size of the numbers that were added up for g[c]: an error
- * of a few epsilons of it is rounding. Returns 1 if the gradient is exactly zero, not just for underflow. */
+/* Central differences at a point in world units. slack[c] is the magnitude of the terms of g[c]: an error of a few epsilons
+ * times slack[c] is rounding. Returns 1 if the gradient is exactly zero, not by underflow. */
 int ref_gradient(const ref_mesh *mesh, int64_t point, double g[3], double slack[3]);
 
 /* The same by any estimator, from all samples that it reads. slack is infinite or NaN where floats may overflow. Returns 0 if
@@ -78,7 +78,7 @@ const void *ref_address(const pmb_volume *volume, int64_t i, int64_t j, int64_t 
 /* One element as a double. */
 double ref_load(pmb_type type, const void *p);
 
-/* Samples, bricks (32 x 4 x 4 samples) in all. */
+/* Total number of samples, and of bricks of 32 x 4 x 4 samples. */
 int64_t ref_samples(const pmb_volume *volume);
 int64_t ref_bricks(const pmb_volume *volume);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_analytic.c - a sphere, whose area, volume and normals are known: errors fall with the square of the sample
- * distance. Planes of denormal numbers, vanishing gradients. */
+ * test_analytic.c - a sphere with known area, volume and normals: errors fall with the square of the sample distance. Planes of
+ * denormal numbers, vanishing gradients. */
 #include <math.h>
 
 #include "test_util.h"
@@ -100,7 +100,7 @@ static void planes_of_denormals(void)
     }
 }
 
-/* Forward differences and Sobel can vanish where central differences do not, which then take over. */
+/* Forward and Sobel differences may vanish where central differences do not. Then these take over. */
 static void central_differences_take_over(void)
 {
   static const float row[] = { 0, 0, 1, 1, 1 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_api.c - every way to use create, bind, count and the small functions wrongly, and that the context works
- * afterwards. The error text must name the value that is wrong. */
+ * test_api.c - all kinds of wrong calls of create, bind, count and the small functions. The error text must name the wrong
+ * value, and the context must work afterwards. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
 
 #include "test_util.h"
 
-/* A small sphere from beginning to end: is the context in order? */
+/* Checks that the context still works: extracts a small sphere. */
 static void works(pmb_context *context)
 {
   test_volume v;
@@ -168,7 +168,7 @@ static void bind_refuses_sizes_beyond_64_bits(void)
     char word[32];
     pmb_volume w = v.view;
     memcpy(w.dims, large[n], sizeof w.dims);
-    w.strides[0] = 1; /* so that not the strides overflow but the number of samples */
+    w.strides[0] = 1; /* so that the number of samples overflows, not the strides */
     snprintf(word, sizeof word, "%lld", (long long)large[n][2]);
     refuses_bind(context, &v, &w, PMB_TOO_LARGE, word);
   }
@@ -198,7 +198,7 @@ static void bind_refuses_matrices(void)
   pmb_destroy(context);
 }
 
-/* The descriptor may go once bind has returned; only the samples must stay, until they are unbound. */
+/* The descriptor may be freed after bind. Only the samples must stay until unbind. */
 static void bind_copies_the_descriptor(void)
 {
   pmb_context *context = context_new(2, NULL);

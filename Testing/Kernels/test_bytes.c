@@ -7,7 +7,7 @@
 
 enum { VOLUMES = 24, EXECUTORS = 3, STEP = TEST_SLOW ? 5 : 1 };
 
-/* Volume n of a fixed series: every type twice, sizes around multiples of the brick and far from them. */
+/* Makes volume n of a fixed series: each type twice, sizes close to multiples of the brick and far from them. Returns an isovalue. */
 static double series(int n, test_volume *v)
 {
   static const int64_t sizes[6][3] = { { 70, 45, 37 }, { 33, 5, 5 }, { 32, 4, 4 }, { 131, 17, 9 }, { 64, 64, 16 },
@@ -41,7 +41,7 @@ static void make(pmb_context *context, int n, pmb_gradient_estimator estimator, 
   volume_free(&v);
 }
 
-/* Contexts against one thread of plain C; destroys them. */
+/* Compares contexts with one thread of plain C, then destroys them. */
 static void same_as_plain(pmb_context **contexts, const char *const *names, int count)
 {
   pmb_context *plain = context_new(1, "portable");
@@ -90,7 +90,7 @@ static void with_path(const char *path)
 PATH_CASE(path_portable, with_path, "portable")
 PATH_CASE(path_avx2, with_path, "avx2")
 PATH_CASE(path_avx512, with_path, "avx512")
-/* Plain C by the full rules for every brick, without the short way for bricks inside the volume. */
+/* Plain C with the full rules for every brick, without the fast path for bricks inside the volume. */
 PATH_CASE(path_reference, with_path, "reference")
 
 /* ---- executors ---- */
@@ -101,7 +101,7 @@ static void run_backward(void *user, int workers, void (*task)(void *, int), voi
   for (int w = workers; w-- > 0;) task(arg, w);
 }
 
-/* All other workers come too late. */
+/* Runs worker 0 first: all others come too late. */
 static void run_first(void *user, int workers, void (*task)(void *, int), void *arg)
 {
   (void)workers;
@@ -122,7 +122,7 @@ static void *run_job(void *p)
   return NULL;
 }
 
-/* A fresh thread for every worker but none of them the caller's. */
+/* Runs each worker in a new thread, none in the caller's. */
 static void run_threads(void *user, int workers, void (*task)(void *, int), void *arg)
 {
   pthread_t threads[64];
@@ -153,7 +153,7 @@ static void executors(void)
 
 /* ---- several isovalues ---- */
 
-/* Part of `whole`, with 64-bit ids, from a point and a triangle on against the mesh of one isovalue; ids count from that point. */
+/* Compares the part of `whole` (64-bit ids) from a point and a triangle on with the mesh of one isovalue. Ids count from that point. */
 static void same_part(const test_mesh *whole, const test_mesh *part, int64_t point, int64_t triangle)
 {
   size_t p = (size_t)point, n = (size_t)part->sizes.points, t = (size_t)triangle,
@@ -170,7 +170,7 @@ static void same_part(const test_mesh *whole, const test_mesh *part, int64_t poi
     if (!CHECK(((int64_t *)w->offsets)[triangle + i] == 3 * (triangle + i), "offset %lld", (long long)i)) break;
 }
 
-/* All isovalues at once, one mesh after another, against each alone. */
+/* Compares the mesh of all isovalues, one after another, with the mesh of each alone. */
 static void check_concatenated(
   pmb_context *context, const test_volume *v, const double *isovalues, int64_t count, int remove_degenerate)
 {
@@ -199,7 +199,7 @@ static void check_concatenated(
   free(each);
 }
 
-/* Several isovalues, some of them twice, without a surface or out of order. */
+/* Several isovalues, some repeated, without a surface, or not in order. */
 static void several_isovalues_are_concatenated(void)
 {
   enum { COUNT = 9 };
@@ -218,7 +218,7 @@ static void several_isovalues_are_concatenated(void)
   pmb_destroy(context);
 }
 
-/* More isovalues, each in all 5,120 bricks, than the CPU keeps at once (16, and so many bytes). */
+/* More isovalues, each active in all 5,120 bricks, than the CPU keeps at once (16, and a limit of bytes). */
 static void isovalues_are_too_many_to_keep(void)
 {
   enum { COUNT = 40 };
@@ -314,8 +314,8 @@ static double fill_faint(const test_volume *v, test_rng *rng)
   return faint;
 }
 
-/* Boxes anywhere in a volume, with a sample more around them: the facets of their cells have the bytes of the whole's, also if
- * the volume's range is another. */
+/* Boxes anywhere in a volume, with one more layer of samples around them: the facets of their cells have the same bytes as in the
+ * whole, even if their range differs. */
 static void pieces_with_a_ghost_level(void)
 {
   static const pmb_type types[] = { PMB_FLOAT32, PMB_FLOAT64, PMB_INT16, PMB_INT64 };

@@ -6,7 +6,7 @@
 
 #include "test_util.h"
 
-/* A bound sphere with its reference, counted, and a mesh to put it in. */
+/* A bound and counted sphere, its reference, and a mesh for it. */
 typedef struct scene {
   pmb_context *context;
   test_volume volume;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_ledger.h - an allocator for tests of memory that fails or has to come back. */
+ * test_ledger.h - an allocator for tests: allocations fail, and all memory must be freed. */
 #ifndef PMB_TEST_LEDGER_H
 #define PMB_TEST_LEDGER_H
 
@@ -8,7 +8,7 @@
 
 #include "test_util.h"
 
-/* Counts blocks, refuses the one numbered `fails`, and insists on the thread that called the core. */
+/* Counts blocks, refuses the one numbered `fails`, and requires calls from the thread that called the core. */
 typedef struct ledger {
   int64_t allocations, fails, held, bytes, peak;
   int refused;
@@ -47,7 +47,7 @@ static inline void ledger_release(void *user, void *memory)
   free((char *)memory - LEDGER_HEAD);
 }
 
-/* Options whose allocator is an empty ledger. */
+/* Options with an empty ledger as allocator. */
 static inline pmb_options ledger_options(ledger *l, int threads)
 {
   memset(l, 0, sizeof *l);

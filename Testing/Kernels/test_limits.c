@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_limits.c - nothing to do, very much to do, and sizes beyond 32 bits. */
+ * test_limits.c - empty input, very large output, and sizes beyond 32 bits. */
 #include <float.h>
 #include <math.h>
 
@@ -19,7 +19,7 @@ static void expect_empty(pmb_context *context, const double *isovalues, int64_t 
   }
 }
 
-/* No isovalues; isovalues outside the range, far outside, and outside of what the type can hold; volumes without a cell. */
+/* No isovalues; isovalues outside the range, far outside, and outside the type's range; volumes without cells. */
 static void nothing_to_do(void)
 {
   static const double isovalues[] = { 1, 1.5, 2, 1e9, -1e9, 1e300, -1e300, 1e39, -1e39, 300, -300,
@@ -43,8 +43,8 @@ static void nothing_to_do(void)
   pmb_destroy(context);
 }
 
-/* More than 2^31 / 3 triangles, by one isovalue asked for again and again: offsets do not fit 32 bits. The arrays of
- * the refused call are tiny: it must refuse before it writes. */
+/* More than 2^31 / 3 triangles by repeating one isovalue: offsets do not fit 32 bits. The arrays of the refused call are tiny,
+ * so it must fail before it writes. */
 static void offsets_beyond_32_bits(void)
 {
   enum { SIZE = 40, COUNT = 5200 };

@@ -13,7 +13,7 @@ static pmb_measure_request request_of(const test_mesh *m)
   };
 }
 
-/* A mesh of one part. */
+/* Measures a mesh of one part. */
 static pmb_measures measure(pmb_context *context, const test_mesh *m)
 {
   pmb_measures got = { .struct_size = sizeof got };
@@ -22,7 +22,7 @@ static pmb_measures measure(pmb_context *context, const test_mesh *m)
   return got;
 }
 
-/* All but the last member are numbers of 8 bytes. */
+/* Compares all members; all but the last are numbers of 8 bytes. */
 static void same(const pmb_measures *a, const pmb_measures *b)
 {
   const int64_t *p = &a->points, *q = &b->points;
@@ -33,7 +33,7 @@ static void same(const pmb_measures *a, const pmb_measures *b)
     CHECK(p[n] == q[n], "whole number %d: %lld, %lld", n, (long long)p[n], (long long)q[n]);
 }
 
-/* A surface of several ranges of points for one thread too. */
+/* A surface that has several ranges of points even for one thread. */
 static void big_mesh(test_volume *v, pmb_type real_type, pmb_type id_type, test_mesh *m)
 {
   double isovalue = 0.1;
@@ -44,7 +44,7 @@ static void big_mesh(test_volume *v, pmb_type real_type, pmb_type id_type, test_
   pmb_destroy(context);
 }
 
-/* ---- the slow way ---- */
+/* ---- reference ---- */
 
 typedef struct side {
   int64_t low, high;
@@ -64,7 +64,7 @@ static int64_t root_of(int64_t *parents, int64_t p)
   return p;
 }
 
-/* All sides of the triangles that count, sorted; points and components. */
+/* Collects all sides of the triangles that count, sorted; counts points and components. */
 static side *collect_sides(const test_mesh *m, const uint8_t *flags, uint8_t left_out, pmb_measures *s)
 {
   side *sides = test_allocate(3 * m->sizes.triangles, sizeof *sides);
@@ -90,7 +90,7 @@ static side *collect_sides(const test_mesh *m, const uint8_t *flags, uint8_t lef
   return sides;
 }
 
-/* Area and volume are left at 0. */
+/* Measures by a plain count of all edges; leaves area and volume at 0. */
 static pmb_measures slowly(const test_mesh *m, const uint8_t *flags, uint8_t left_out)
 {
   pmb_measures s = { .struct_size = sizeof s, .closed = 1 };
@@ -111,7 +111,7 @@ static pmb_measures slowly(const test_mesh *m, const uint8_t *flags, uint8_t lef
   return s;
 }
 
-/* Whole numbers equal the slow way's; area and volume are the plain sums but for rounding. */
+/* Checks integers against the slow count, and area and volume against plain sums up to rounding. */
 static pmb_measures judge_measures(pmb_context *context, const test_mesh *m)
 {
   pmb_measures got = measure(context, m), numbers = got, expected = slowly(m, NULL, 0);
@@ -140,7 +140,7 @@ static double two_balls(double x, double y, double z)
   return left > right ? left : right;
 }
 
-/* Each edge has two triangles, but some have both on the same side: that encloses nothing. */
+/* Each edge has two triangles, but some run in the same direction: the mesh encloses nothing. */
 static void triangle_the_wrong_way_round(void)
 {
   test_volume v;
@@ -159,7 +159,7 @@ static void triangle_the_wrong_way_round(void)
   pmb_destroy(context);
 }
 
-/* Triangles with a random bit each, and all bits to leave out. */
+/* Gives each triangle a random bit and measures with each set of bits left out. */
 static void judge_left_out(pmb_context *context, const test_mesh *m, test_rng *rng)
 {
   uint8_t *flags = test_allocate(m->sizes.triangles, 1);
@@ -178,7 +178,7 @@ static void judge_left_out(pmb_context *context, const test_mesh *m, test_rng *r
   free(flags);
 }
 
-/* Volumes of all kinds, both ways of joining points, all types of points and ids. */
+/* Volumes of all kinds, with and without joined points, all types of points and ids. */
 static void random_volumes(void)
 {
   test_rng rng = { 2024 };
@@ -210,7 +210,7 @@ static void random_volumes(void)
 
 /* ---- parts, flags, threads ---- */
 
-/* Each isovalue as if it were alone; all as one part: the same points, edges, components in all. */
+/* Each isovalue is measured as if alone. All as one part have the same totals of points, edges and components. */
 static void several_isovalues(void)
 {
   enum { COUNT = 4 };
@@ -270,7 +270,7 @@ static void threads_and_ids_change_nothing(void)
   volume_free(&v);
 }
 
-/* Triangles in another order, points in another order: only rounding may differ. The worst for ranges and buckets. */
+/* Triangles and points in another order, the worst for ranges and buckets: only rounding may differ. */
 static void ids_need_not_be_in_order(void)
 {
   test_rng rng = { 5 };
@@ -305,7 +305,7 @@ static void ids_need_not_be_in_order(void)
   pmb_destroy(context);
 }
 
-/* Worlds whose squares and cubes are beyond a double, scaled by powers of two: the same digits. */
+/* Worlds scaled by powers of two, with squares and cubes beyond double: the same digits. */
 static void huge_and_tiny_worlds(void)
 {
   test_volume v;
@@ -381,7 +381,7 @@ static void bad_requests(void)
   for (size_t n = 0; n < sizeof meshes / sizeof *meshes; n++) {
     test_set_wrong(&m.view, meshes + n);
     expect(context, &good, meshes[n].word);
-    if (n == 3) expect(context, &r, meshes[n].word); /* also where no triangle is asked for */
+    if (n == 3) expect(context, &r, meshes[n].word); /* even if no triangles are requested */
     m.view = whole;
   }
   CHECK_STATUS(context, pmb_measure(context, &r, &got), PMB_OK);
@@ -395,7 +395,7 @@ static void bad_requests(void)
   pmb_destroy(context);
 }
 
-/* Parts that are not the mesh's, and an id that is no point's, must not be believed. */
+/* Wrong parts, and ids beyond the points, must be refused. */
 static void ids_outside_their_part(void)
 {
   test_volume v;
@@ -418,7 +418,7 @@ static void ids_outside_their_part(void)
   }
   ids[1000] = kept;
   CHECK(measure(context, &m).closed, "not closed after errors");
-  pmb_sizes parts[2] = { { 0, 0 }, m.sizes }; /* begins behind the first point */
+  pmb_sizes parts[2] = { { 0, 0 }, m.sizes }; /* begins after the first point */
   parts[0].points = 1;
   parts[1].points -= 1;
   r.parts = parts;

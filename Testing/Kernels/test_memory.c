@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_memory.c - allocations that fail, memory that must come back, and how much of it is used. */
+ * test_memory.c - failing allocations, freed memory, and the amount of memory used. */
 #include "test_ledger.h"
 
-/* A volume of each kind of trouble: strided, non-finite, several bricks. */
+/* A volume with all difficulties: strides, non-finite samples, several bricks. */
 static double make_volume(test_volume *v)
 {
   test_rng rng = { 61 };
@@ -13,7 +13,7 @@ static double make_volume(test_volume *v)
   return 2;
 }
 
-/* Measures the mesh and splits its sheets. After a failure measures are 0, and nothing but the mesh is left. */
+/* Measures the mesh and splits its sheets. After a failure measures are 0, and only the mesh stays allocated. */
 static pmb_status judge_and_split(pmb_context *context, const ledger *l, test_mesh *m)
 {
   const int64_t held = l->held;
@@ -32,7 +32,7 @@ static pmb_status judge_and_split(pmb_context *context, const ledger *l, test_me
   return status;
 }
 
-/* All steps; the first that does not succeed ends it. Judges the mesh if there is one. */
+/* Runs all steps until one fails. Checks the mesh if there is one. */
 static pmb_status whole_way(
   pmb_context *context, const ledger *l, const test_volume *v, double isovalue, const ref_mesh *r)
 {
@@ -75,7 +75,7 @@ static void fail_each_allocation(int threads)
       int64_t held = l.held;
       status = whole_way(context, &l, &v, isovalue, r);
       refused = l.refused;
-      /* Doing with less (one thread, say) is as good as giving up: whole_way has judged the mesh. */
+      /* Success with less memory (say with one thread) is fine too: whole_way has checked the mesh. */
       CHECK(status == PMB_OK || (refused && status == PMB_OUT_OF_MEMORY), "%s: %s", pmb_status_text(status),
         pmb_error(context));
       if (status == PMB_OUT_OF_MEMORY) {
@@ -103,8 +103,8 @@ static void every_allocation_fails(void)
   fail_each_allocation(3);
 }
 
-/* A sparse surface in 256^3 floats: less than 1/8 byte per voxel beyond volume and mesh, at any moment. pmb_info tells what the
- * ledger knows; unbind gives back what bind and count took, again and again. */
+/* A sparse surface in 256^3 floats: at any time less than 1/8 byte per voxel besides volume and mesh. pmb_info agrees with the
+ * ledger. Unbind frees what bind and count allocated, each time. */
 static void sparse_volume_needs_little_memory(void)
 {
   const double isovalue = -0.012;
@@ -117,7 +117,7 @@ static void sparse_volume_needs_little_memory(void)
   pmb_info info = { .struct_size = sizeof info };
   int64_t after_unbind = -1;
   volume_sampled(&v, PMB_FLOAT32, 256, cayley);
-  options.device = PMB_DEVICE_CPU; /* of a GPU's memory the allocator knows nothing */
+  options.device = PMB_DEVICE_CPU; /* the allocator does not see a GPU's memory */
   CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK);
   for (int turn = 0; turn < 4; turn++) {
     CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
@@ -141,7 +141,7 @@ static void sparse_volume_needs_little_memory(void)
   volume_free(&v);
 }
 
-/* Several isovalues, the one in most bricks (14 MB of them) each time at another place: not all of those places keep their memory. */
+/* Several isovalues. The one with most bricks (14 MB) is at another place in the list each time: not all places keep their memory. */
 static void several_isovalues_keep_little(void)
 {
   enum { N = 320, MOST = 8 };
@@ -150,7 +150,7 @@ static void several_isovalues_keep_little(void)
   pmb_options options = ledger_options(&l, 1);
   pmb_context *context = NULL;
   double isovalues[MOST];
-  const int64_t allowed = (int64_t)1 << 24; /* half of the samples' bytes are less */
+  const int64_t allowed = (int64_t)1 << 24; /* more than half of the samples' bytes */
   options.device = PMB_DEVICE_CPU;
   volume_make(&v, PMB_UINT8, N, N, N, LAYOUT_PACKED);
   memset(v.memory, 0, (size_t)N * N * N);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_mesh.c - output arrays with canaries, and the way from a volume to a mesh. */
+ * test_mesh.c - output arrays with canaries, and extraction of meshes. */
 #include <stdio.h>
 
 #include "test_util.h"

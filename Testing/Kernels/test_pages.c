@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_pages.c - nothing beside the caller's samples is read: they lie right behind or before a page that cannot be, so
- * that a read outside of them ends the program. Surfaces of few points: what is read depends on where points are. */
+ * test_pages.c - the core reads only the caller's samples: they lie directly after or before an inaccessible page, so that a read
+ * outside ends the program. Surfaces have few points, since what is read depends on where points are. */
 #define _DEFAULT_SOURCE
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "test_util.h"
 
-/* Pages of which the first and the last cannot be touched. */
+/* Pages; the first and the last are inaccessible. */
 typedef struct pages {
   char *memory;
   size_t bytes, page;
@@ -25,8 +25,8 @@ static pages pages_make(size_t room)
   return p;
 }
 
-/* A volume without room around it; at_end: right before the last page, else right behind the first; turned: the first sample
- * is the last in memory. */
+/* A volume that touches an inaccessible page: at_end: the last one, else the first. turned: the first sample is the last in
+ * memory. */
 static void place(const pages *p, int at_end, int turned, pmb_type type, const int64_t dims[3], test_volume *v)
 {
   const size_t size = pmb_type_size(type), bytes = (size_t)(dims[0] * dims[1] * dims[2]) * size;
@@ -38,7 +38,7 @@ static void place(const pages *p, int at_end, int turned, pmb_type type, const i
   for (int64_t a = 0, step = -1; turned && a < 3; step *= dims[a++]) v->view.strides[a] = step;
 }
 
-/* Some samples above the isovalue, most of them where bricks, vectors and the volume begin or end. */
+/* Raises some samples above the isovalue, mostly where bricks, vectors and the volume begin or end. */
 static void raise_samples(const test_volume *v, test_rng *rng)
 {
   static const int64_t columns[] = { 0, 1, 15, 16, 31, 32, 33, 47, 48, 63, 64 };

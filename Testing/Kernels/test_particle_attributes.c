@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particle_attributes.c - numbers of particles on their surface against means over all particles, the same bytes. */
+ * test_particle_attributes.c - attributes on the surface against means over all particles; the same bytes on all paths. */
 #include "particles_mesh.h"
 #include "particles_reference.h"
 
@@ -45,7 +45,7 @@ static void free_attributes(attribute_arrays *a)
   free(a->points);
 }
 
-/* Means over all particles in double. Of spheres the deepest one's numbers, where it is clear. */
+/* Compares with means over all particles in double; for spheres with the values of the deepest, where that is unambiguous. */
 static void judge_attributes(const scene *s, const attribute_arrays *a, int64_t gap)
 {
   int64_t wrong[3] = { 0, 0, 0 };
@@ -73,7 +73,7 @@ static void judge_attributes(const scene *s, const attribute_arrays *a, int64_t 
     (long long)wrong[1], (long long)wrong[2], (long long)a->sizes.points);
 }
 
-/* Attributes against all pairs, and their bytes for any number of threads and path. */
+/* Attributes against all pairs; the same bytes for any number of threads and any path. */
 static void attributes(void)
 {
   static const char *const paths[] = { NULL, "portable", "avx2", "reference" };
@@ -120,7 +120,7 @@ static void attributes(void)
   }
 }
 
-/* Points beyond the reach of all kernels, because cells are larger: they have the particle's numbers. */
+/* Points beyond the reach of all kernels, because cells are larger: they have the particle's values. */
 static void attributes_out_of_reach(void)
 {
   const double position[6] = { 0.01, 0.02, 0, 5.01, 5, 5.02 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particle_parts.c - parts of a cloud of particles: slabs of its surface and of its potential, each from the particles near it. */
+ * test_particle_parts.c - parts of a cloud of particles: slabs of its surface and its potential, each from the particles near it. */
 #include "particles_mesh.h"
 
 enum { MOST = 4000, COMPONENTS = 3, CORNER = 3 * 8 + 3 * 4 + 3 * 4 + COMPONENTS * 4 };
@@ -28,7 +28,7 @@ static void fill_cloud(cloud *c, test_rng *rng, double size, int has_large)
   }
 }
 
-/* A request for a cloud: everything that its kernel takes, by the bits of `with`. */
+/* A request for a cloud. The bits of `with` choose among the arrays that its kernel takes. */
 static pmb_particle_request request_for(const cloud *c, pmb_particle_kernel kernel, int with)
 {
   const int64_t n = c->count;
@@ -64,7 +64,7 @@ typedef struct corners {
   int64_t count, points;
 } corners;
 
-/* Appends the mesh of a request; the cloud has its attributes. */
+/* Appends the mesh of a request, with the cloud's attributes. */
 static void append_mesh(
   pmb_context *context, pmb_particles *particles, const pmb_particle_request *r, const cloud *c, corners *out)
 {
@@ -123,7 +123,7 @@ static pmb_particle_bounds bounds_of(pmb_context *context, pmb_particles *partic
   return whole;
 }
 
-/* The triangles of all parts, one part after the other, are those of the whole, byte by byte. */
+/* The triangles of all parts in order equal those of the whole, byte by byte. */
 static void parts_and_whole(void)
 {
   static cloud c, part;
@@ -166,7 +166,7 @@ static void parts_and_whole(void)
   }
 }
 
-/* An image from the particles near it has the bytes of one from the whole cloud. */
+/* An image from the particles near it has the same bytes as one from the whole cloud. */
 static void images_of_parts(void)
 {
   enum { SIDE = 24 };

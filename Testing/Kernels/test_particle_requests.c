@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particle_requests.c - unusual clouds, bad requests, failing memory and stops, huge boxes. */
+ * test_particle_requests.c - unusual clouds, invalid requests, failing memory, stops, huge boxes. */
 #include <stdio.h>
 
 #include "particles_mesh.h"
@@ -8,7 +8,7 @@
 
 /* ---- unusual input ---- */
 
-/* Clouds of one place, of lines, of duplicates, of whole numbers, far away; closed, and equal to the cloud's plain form. */
+/* Clouds at one place, on lines, with duplicates, with integer positions, far away: the mesh is closed and that of the plain cloud. */
 static void unusual_clouds(void)
 {
   enum { N = 3000 };
@@ -47,7 +47,7 @@ static void unusual_clouds(void)
   free(position);
 }
 
-/* Each of some places has a thousand particles: of the spline, which divides by the density, the surface of one each. */
+/* A thousand particles at each of some places. The spline divides by the density: it gives the surface of one particle each. */
 static void duplicates(void)
 {
   const int64_t places = TEST_SLOW ? 10 : 1000, n = 1000 * places;
@@ -70,7 +70,7 @@ static void duplicates(void)
   free(position);
 }
 
-/* Particles at positions that are not finite are left out and counted; none give an empty mesh. */
+/* Particles at positions that are not finite are left out and counted. If no others are left, the mesh is empty. */
 static void not_finite(void)
 {
   const double bad[] = { NAN, INFINITY, -INFINITY };
@@ -181,7 +181,7 @@ static void bad_requests(void)
   pmb_destroy(context);
 }
 
-/* Too many bricks of many particles are refused before they are counted; the spacings to try lead to one that fits. */
+/* Too many bricks are refused before they are counted. Following the suggested spacings leads to one that works. */
 static void too_many_bricks(void)
 {
   double *position = make_cloud(8000, 20, 2208);
@@ -217,8 +217,8 @@ static int stop(void *user, double fraction)
   return ++s->calls == s->stop_at;
 }
 
-/* Each allocation fails once, and each call of the hook stops once, while a mesh is counted or an image filled; then the same
- * object gives the right mesh. */
+/* Each allocation fails once, and each call of the hook stops once, during a count and a sample. Afterwards the same object gives
+ * the right mesh. */
 static void failures_and_stops(void)
 {
   const int64_t n = 400;
@@ -265,7 +265,7 @@ static void failures_and_stops(void)
   free(position);
 }
 
-/* After the first step of an animation with as many bricks a count and an emit allocate nothing. */
+/* From the second step on, an animation with equally many bricks allocates nothing. */
 static void memory_is_used_again(void)
 {
   double *position = make_cloud(3000, 12, 2206);
@@ -293,7 +293,7 @@ static void memory_is_used_again(void)
   free(position);
 }
 
-/* Particles far apart in 16384^3 cells: memory is that of their bricks. */
+/* Particles far apart in 16384^3 cells: memory depends only on their bricks. */
 static void huge_box(void)
 {
   const int64_t n = TEST_SLOW ? 2000 : 20000;

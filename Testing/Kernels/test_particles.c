@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particles.c - surfaces of particles against spheres and against the potential of all pairs in double, closed meshes, the
- * same bytes. */
+ * test_particles.c - surfaces of particles against spheres and against the potential of all pairs in double; closed meshes; the
+ * same bytes on all paths. */
 #include <stdio.h>
 
 #include "particles_mesh.h"
@@ -10,7 +10,7 @@
 
 static const double PI = 3.14159265358979323846;
 
-/* The gradient by differences. Returns its length, or 0 where it is not clear. */
+/* The gradient by differences. Returns its length, or 0 if it is ambiguous. */
 static double slope_of(const scene *s, const double at[3], double slope[3])
 {
   const double step = 1e-5 * s->request.spacing;
@@ -29,7 +29,7 @@ static double slope_of(const scene *s, const double at[3], double slope[3])
   return other < 1e-4 * length && length > 1e-4 ? sqrt(length) : 0;
 }
 
-/* The potential as the grid has it. */
+/* The potential as the core samples it. */
 static double sample_of(const scene *s, const double at[3])
 {
   const pmb_particle_request *r = &s->request;
@@ -59,7 +59,7 @@ static double difference_of(const scene *s, const double at[3], int axis)
   return sum / h;
 }
 
-/* The gradient by differences at a part of an edge. Returns its length, or 0 where it is not clear. */
+/* The gradient by differences at a fraction of an edge. Returns its length, or 0 if it is ambiguous. */
 static double differences_of(const scene *s, const double low[3], const double high[3], double part, double slope[3])
 {
   double length = 0;
@@ -70,7 +70,7 @@ static double differences_of(const scene *s, const double low[3], const double h
   return sqrt(length) * s->request.spacing > 0.01 ? sqrt(length) : 0;
 }
 
-/* Each point is on an edge that the potential crosses, where its line crosses the isovalue; its normal is the gradient's. */
+/* Checks that each point lies on a crossed edge, at the isovalue of the linear potential there, with the gradient's normal. */
 static void judge_points(const scene *s, const test_mesh *m)
 {
   const double h = s->request.spacing, iso = s->request.isovalue, slack = 2e-5 * fmax(1, fabs(iso));
@@ -107,7 +107,7 @@ static void judge_points(const scene *s, const test_mesh *m)
   CHECK(turned == 0, "%d of %lld normals or gradients are wrong", turned, (long long)m->sizes.points);
 }
 
-/* The number of points is that of crossed edges, but for samples so near the isovalue that rounding decides. */
+/* Checks the number of points against that of crossed edges, except at samples so close to the isovalue that rounding decides. */
 static void judge_count(const scene *s, const test_mesh *m)
 {
   const double h = s->request.spacing, iso = s->request.isovalue, slack = 2e-5 * fmax(1, fabs(iso));
@@ -187,7 +187,7 @@ static void random_clouds(void)
 
 /* ---- known surfaces ---- */
 
-/* Where the potential of one particle is the isovalue. */
+/* The radius at which the potential of one particle equals the isovalue. */
 static double radius_of(const pmb_particle_request *r)
 {
   double low = 0, high = 10;
@@ -198,7 +198,7 @@ static double radius_of(const pmb_particle_request *r)
   return r->kernel == PMB_KERNEL_SPHERES ? r->radius - r->isovalue : low;
 }
 
-/* Area and volume of a sphere come nearer with the square of the spacing. */
+/* Area and volume of a sphere converge with the square of the spacing. */
 static void one_particle(void)
 {
   const double position[3] = { 7.123, -3.456, 0.789 };
@@ -259,7 +259,7 @@ static double worst_normal(pmb_context *context, pmb_particle_normals normals, d
   return worst;
 }
 
-/* Normals of a sphere: exact by the kernel, of first order by forward differences, of second order by the others. */
+/* Normals of a sphere: exact by the kernel, first-order by forward differences, second-order by the others. */
 static void normals_of_sphere(void)
 {
   static const double order[] = { 0, 2, 1, 2 };
@@ -304,7 +304,7 @@ static void two_particles(void)
   pmb_destroy(context);
 }
 
-/* Away from the edge of a block of particles its surface is flat, and half the space above is empty. */
+/* The surface of a block of particles is flat away from its edges, half a spacing above the particles. */
 static void lattice(void)
 {
   enum { SIDE = 16 };
@@ -344,7 +344,7 @@ static double nearest(const double at[3], const double (*places)[3], int64_t n)
   return least;
 }
 
-/* Each point is near a point of splashsurf's mesh, and the reverse. Points are on their mesh, so the distance to it is less. */
+/* Each point is near a point of splashsurf's mesh, and vice versa. This bounds the distance between the meshes. */
 static void beside_splashsurf(void)
 {
   enum {
@@ -372,7 +372,7 @@ static void beside_splashsurf(void)
 
 /* ---- the same bytes ---- */
 
-/* Threads, instruction sets and memory that is used again do not matter. */
+/* Threads, instruction sets and reused memory do not change the bytes. */
 static void threads_and_paths(void)
 {
   static const char *const paths[] = { NULL, "portable", "avx2", "reference" };
@@ -414,7 +414,7 @@ static void threads_and_paths(void)
   free(position);
 }
 
-/* Moved by whole cells, the mesh has the same ids and normals, and its points move along. */
+/* After a move by whole cells the mesh has the same ids and normals, and its points have moved too. */
 static void translation(void)
 {
   static const double shift[] = { 0.25, -17, 4096.75, 1e6 };

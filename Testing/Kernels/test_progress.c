@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_progress.c - the progress hook in each call of the core: its fractions, its thread, and stopping at each time it is
- * called. */
+ * test_progress.c - the progress hook in each call of the core: its fractions, its thread, and a stop at each of its
+ * calls. */
 #include <pthread.h>
 #include <time.h>
 
@@ -19,10 +19,10 @@ typedef struct watch {
 
 static double seconds_now(void)
 {
-  return (double)clock() / CLOCKS_PER_SEC; /* of the processor: it does not matter that a machine is busy */
+  return (double)clock() / CLOCKS_PER_SEC; /* CPU time, so that a busy machine does not matter */
 }
 
-/* The promise is a call each 50 ms. ThreadSanitizer makes everything many times slower. */
+/* The hook is promised every 50 ms. ThreadSanitizer makes everything many times slower. */
 #ifdef __SANITIZE_THREAD__
 static const double SILENCE = 2;
 #else
@@ -132,7 +132,7 @@ static const struct {
 } calls[CALLS] = { { "bind", do_bind }, { "histogram", do_histogram }, { "suggest", do_suggest },
   { "count", do_count }, { "emit", do_emit }, { "measure", do_measure }, { "split_sheets", do_split } };
 
-/* Makes one call that the hook stops at its k-th time (0: never). Returns whether it was stopped. */
+/* Makes a call of the core and stops it at the k-th call of the hook (0: never). Returns whether it was stopped. */
 static int make_call(scene *s, int call, int64_t k)
 {
   s->watch = (watch){ .stop_at = k, .caller = pthread_self(), .alone = s->watch.alone, .last_time = seconds_now() };
@@ -145,7 +145,7 @@ static int make_call(scene *s, int call, int64_t k)
 
 /* ---- cases ---- */
 
-/* Noise, whose calls take long enough to tell whether the hook is called often. */
+/* On noise, where calls take long enough to show whether the hook is called often. */
 static void fractions_rise_on_the_callers_thread(void)
 {
   for (int threads = 1; threads <= 5; threads += 2) {
@@ -170,7 +170,7 @@ static void fractions_rise_on_the_callers_thread(void)
   }
 }
 
-/* Each call is stopped at each time of its hook; then all must work, from that call on or from one that it builds on. */
+/* Stops each call at each call of its hook. Then all must work, from that call on or from one that it builds on. */
 static void stop_everywhere(void)
 {
   for (int n = 0; n < 2 * CALLS; n++) {

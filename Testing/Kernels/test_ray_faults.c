@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_ray_faults.c - rays that the progress hook stops, and whose memory fails. */
+ * test_ray_faults.c - casts that the progress hook stops, and failing allocations. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ static int hook(void *user, double fraction)
   return ++w->calls == w->stop_at;
 }
 
-/* The hook ends a long picture at each of its calls; the next picture is whole. Many pixels, or rays with many samples. */
+/* The hook stops a long picture at each of its calls; the next picture is complete. Many pixels, or rays with many samples. */
 static void stops(void)
 {
   enum { WIDTH = TEST_SLOW ? 200 : 400, HEIGHT = TEST_SLOW ? 150 : 300 };
@@ -81,7 +81,7 @@ static int count_hook(void *user, double fraction)
   return ++p->calls == STOP_AT;
 }
 
-/* Of rays with 100,000 samples the hook is called after each 16, and none is begun when it has asked to stop. */
+/* With rays of 100,000 samples the hook is called after every 16 rays, and none begins after it asked to stop. */
 static void stops_between_tiles(void)
 {
   static shot s;
@@ -109,7 +109,7 @@ static void stops_between_tiles(void)
   volume_free(&v);
 }
 
-/* Each allocation of a cast fails once: the status says so, nothing is left, and the next cast gives the picture. */
+/* Each allocation of a cast fails once: the status says so, nothing leaks, and the next cast gives the picture. */
 static void allocations_fail(void)
 {
   int told = 0;

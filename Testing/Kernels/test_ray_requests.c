@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_ray_requests.c - rays whose answer is known, pieces and threads, bad requests. */
+ * test_ray_requests.c - rays with known results, pieces and threads, invalid requests. */
 #include <stdio.h>
 
 #include "rays_shots.h"
@@ -52,7 +52,7 @@ static void a_plane(void)
   pmb_destroy(context);
 }
 
-/* Distances from a point: each hit lies on the ball, and light from the camera falls on it as on a ball. */
+/* Distances from a point: each hit lies on the sphere and is lit by the camera like a sphere. */
 static void a_ball(void)
 {
   const double radius = 12, middle = 15.2;
@@ -112,7 +112,7 @@ static void cast_piece(pmb_context *context, const shot *s, const test_volume *v
   volume_free(&piece);
 }
 
-/* Two pieces with a common layer of samples, the nearer color of each pixel: the whole's. Light differs at the cut. */
+/* Two pieces with a common layer of samples: the nearer color of each pixel is that of the whole. Light differs at the cut. */
 static void pieces(void)
 {
   test_rng rng = { 601 };
@@ -146,7 +146,7 @@ static void pieces(void)
   pmb_destroy(context);
 }
 
-/* The same bytes for any number of threads and path. */
+/* The same bytes for any number of threads and any path. */
 static void threads_and_paths(void)
 {
   enum { PATHS = 6 };
@@ -184,7 +184,7 @@ static void threads_and_paths(void)
   for (int c = 0; c < PATHS; c++) pmb_destroy(contexts[c]);
 }
 
-/* ---- requests without a picture ---- */
+/* ---- empty pictures and invalid requests ---- */
 
 /* Boxes, planes and limits that leave nothing, and volumes without a cell. */
 static void nothing_to_see(void)
@@ -302,13 +302,13 @@ static void bad_members(void)
   }
 }
 
-/* A number in a request: where it is, how many of the wrong numbers are wrong there, and in which mode at most. */
+/* A number in a request: its offset, how many of the wrong numbers are wrong for it, and the last mode that checks it. */
 typedef struct number {
   size_t at;
   int is_float, most, first_mode, last_mode;
 } number;
 
-/* Each of some numbers of a shot becomes wrong. */
+/* Makes each of some numbers of a shot wrong. */
 static void wrong_numbers(const number *list, size_t count)
 {
   static const double wrong[] = { NAN, INFINITY, -INFINITY, -1, 1.5 };
@@ -344,7 +344,7 @@ static void bad_numbers(void)
   wrong_numbers(list, sizeof list / sizeof *list);
 }
 
-/* Light that is no number, and colors that are not from 0 to 1. */
+/* Light that is not a number, and colors outside 0 to 1. */
 static void bad_light_and_colors(void)
 {
   static const number list[] = { { offsetof(shot, lights[0].position[1]), 0, 3, 0, 1 },
@@ -356,7 +356,7 @@ static void bad_light_and_colors(void)
   wrong_numbers(list, sizeof list / sizeof *list);
 }
 
-/* Cameras that see nothing or everything: refused or not, nothing breaks. */
+/* Cameras that see nothing or everything: refused or not, the numbers stay valid. */
 static void degenerate_cameras(void)
 {
   static shot s;
@@ -396,7 +396,7 @@ static void degenerate_cameras(void)
   volume_free(&v);
 }
 
-/* What colors surfaces and what opacities are multiplied with, wrong. */
+/* Wrong color_by and gradient_table. */
 static void bad_color_by_and_gradients(void)
 {
   static const pmb_attribute attributes[] = { { .type = PMB_FLOAT32, .components = 1 },
@@ -432,7 +432,7 @@ static void bad_color_by_and_gradients(void)
   pmb_destroy(context);
 }
 
-/* A context keeps the tables of the picture before: whatever changes, the picture is that of a new context. */
+/* A context keeps the tables of the last picture. Whatever changes, the picture equals that of a new context. */
 static void changed_tables(void)
 {
   static shot s, fresh;

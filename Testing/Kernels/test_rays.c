@@ -33,7 +33,7 @@ static void gradient_opacity_round(shot *s, test_volume *v, int round, test_rng 
 }
 ROUNDS(gradient_opacity, 3, 60, 15)
 
-/* Samples that are large beside what they differ by: a float cannot hold the difference. */
+/* Samples that are large relative to their differences: a float cannot hold the difference. */
 static void large_samples_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   static const pmb_type types[] = { PMB_INT32, PMB_UINT32, PMB_INT64, PMB_UINT64, PMB_FLOAT64 };
@@ -53,7 +53,7 @@ static void composite_round(shot *s, test_volume *v, int round, test_rng *rng)
 }
 ROUNDS(composite, 3, 40, 15)
 
-/* The opacity of a way is the same for any step, also between two colors of the table. */
+/* The opacity of a length is the same for any step, also between two colors of the table. */
 static void opacity_of_a_way_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   static const float ends[][2] = { { 0.3f, 0.3f }, { 0.1f, 0.5f }, { 0, 1 } };
@@ -76,7 +76,7 @@ static void single_values_round(shot *s, test_volume *v, int round, test_rng *rn
 }
 ROUNDS(single_values, 5, 60, 15)
 
-/* The box, planes, limits of depth, all of them. */
+/* Box, planes, depth limits, and all of them together. */
 static void bounded_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   const int part = round % 4;
@@ -96,7 +96,7 @@ static void lit_holes_round(shot *s, test_volume *v, int round, test_rng *rng)
 }
 ROUNDS(lit_holes, 7, 30, 4)
 
-/* Without light, which depends on what is beside the holes. */
+/* Without light, which depends on the samples beside the holes. */
 static void holes_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   lit_holes_round(s, v, round, rng);
@@ -137,7 +137,7 @@ static void empty_space_round(shot *s, test_volume *v, int round, test_rng *rng)
 }
 ROUNDS(empty_space, 10, 25, 2)
 
-/* Whole numbers, with isovalues equal to samples: the surface is where the value is reached, not further in. */
+/* Integers, with isovalues equal to samples: the surface is where the value is first reached, not farther in. */
 static void plateaus_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   volume_make(v, (pmb_type)(1 + round % 10), 40, 17, 18, LAYOUT_PACKED);
@@ -199,7 +199,7 @@ static void sample_sizes_round(shot *s, test_volume *v, int round, test_rng *rng
 }
 ROUNDS(sample_sizes, 14, 29, 5)
 
-/* Cameras far away, whose samples are counted from there, and long volumes. */
+/* Cameras far away, since samples count from the camera; and long volumes. */
 static void far_away_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   const int64_t length = round % 3 ? 40 : 2000;
@@ -216,7 +216,7 @@ static void far_away_round(shot *s, test_volume *v, int round, test_rng *rng)
 }
 ROUNDS(far_away, 15, 24, 3)
 
-/* Volumes so long that a float holds the index of a sample with few digits left. */
+/* Volumes so long that a float has few digits left after the index of a sample. */
 static void long_volumes_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   const int64_t length = round < 4 ? 20000 : 100000;
@@ -234,7 +234,7 @@ static void long_volumes_round(shot *s, test_volume *v, int round, test_rng *rng
 }
 ROUNDS(long_volumes, 17, 6, 0.5)
 
-/* Steps much smaller than a cell. The alarm ends a picture that does not. */
+/* Steps much smaller than a cell. An alarm ends the program if a picture does not end. */
 static void small_steps_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   alarm(20);
@@ -255,7 +255,7 @@ static void small_steps(void)
   alarm(0);
 }
 
-/* Samples that are moved find the same surfaces; in long steps they give another picture, with about the same mean. */
+/* Jittered samples find the same surfaces. With long steps they give another picture with about the same mean. */
 static void jitter(void)
 {
   static shot plain, moved;
@@ -290,7 +290,7 @@ static void jitter(void)
   pmb_destroy(context);
 }
 
-/* PMB_TEST_ROUNDS: how many rounds, PMB_TEST_SEED: the seed of the first; each has its own. */
+/* PMB_TEST_ROUNDS: the number of rounds. PMB_TEST_SEED: the seed of the first; each round has its own. */
 static uint64_t first_seed = 7000;
 
 /* Everything at once. */

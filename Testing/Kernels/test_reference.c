@@ -3,7 +3,7 @@
  * test_reference.c - the core against the brute-force mesh of reference.c, on random volumes. */
 #include "test_util.h"
 
-/* Number of bricks, each with the next layer of samples, that have one that is not finite. */
+/* Number of bricks that have, halo included, a sample that is not finite. */
 static int64_t bricks_not_finite(const pmb_volume *v)
 {
   const int64_t *d = v->dims;
@@ -42,7 +42,7 @@ static void judge_info(pmb_context *context, const test_volume *v)
     (long long)info.nonfinite_bricks, (long long)bricks_not_finite(&v->view));
 }
 
-/* Four isovalues of a volume, bound once, both ways to treat degenerate triangles, all types of output. */
+/* Compares four isovalues of a volume, bound once, with and without degenerate triangles, for all types of output. */
 static void compare(pmb_context *context, const test_volume *v, test_rng *rng)
 {
   if (!CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK)) return;
@@ -71,7 +71,7 @@ static void every_size(void)
   pmb_destroy(context);
 }
 
-/* Numbers without a common divisor: each data meets each layout and each world. */
+/* The counts have no common divisor: each kind of data meets each layout and each world. */
 static void every_type_data_layout_and_world(void)
 {
   test_rng rng = { 11 };
@@ -89,7 +89,7 @@ static void every_type_data_layout_and_world(void)
   pmb_destroy(context);
 }
 
-/* Differences that are 0 as doubles, isovalues beyond 2^53, and both ends of the type side by side. */
+/* Differences that are 0 in double, isovalues beyond 2^53, and both ends of the type next to each other. */
 static void integers_of_64_bits_near_their_ends(void)
 {
   static const int64_t dims[3] = { 70, 11, 10 };
@@ -112,7 +112,7 @@ static void integers_of_64_bits_near_their_ends(void)
   }
 }
 
-/* From a single NaN to hardly a finite sample; from one hidden sample or cell to all. */
+/* From a single NaN to hardly any finite sample; from one hidden sample or cell to all. */
 static void non_finite_and_hidden(void)
 {
   static const int every[] = { 0, 1, 2, 3, 5, 9, 20, 60, 200, 1000, 4000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_sheets.c - pmb_split_sheets: a manifold also where the level set touches itself, of the same triangles in space. */
+ * test_sheets.c - pmb_split_sheets gives a manifold even where the level set touches itself, with the same triangles in space. */
 #include "test_util.h"
 
 enum { N = 9, MOST = 64 };
@@ -13,7 +13,7 @@ static void noise(test_volume *v, int values, uint64_t seed)
   for (int64_t n = 0; n < N * (N + 1) * (N + 2); n++) volume_put(v, n, (double)rng_int(&rng, 0, values - 1));
 }
 
-/* How often triangles [first, end) run from a to b. */
+/* Number of triangles in [first, end) that use the edge from a to b. */
 static int uses(const int64_t *ids, int64_t first, int64_t end, int64_t a, int64_t b)
 {
   int n = 0;
@@ -21,7 +21,7 @@ static int uses(const int64_t *ids, int64_t first, int64_t end, int64_t a, int64
   return n;
 }
 
-/* The triangles of a point hang together by edges: each is reached from the first. */
+/* Checks that the triangles of a point are connected by edges. */
 static void one_fan(const int64_t *ids, int64_t first, int64_t end, int64_t point)
 {
   int64_t others[MOST][2];
@@ -42,7 +42,7 @@ static void one_fan(const int64_t *ids, int64_t first, int64_t end, int64_t poin
   CHECK(count > 0 && all == count, "point %lld: %d of %d triangles hang together", (long long)point, all, count);
 }
 
-/* By looking at everything; before: ids as they were. Returns the number of edges that had more than two triangles. */
+/* Checks all edges and points. before: the ids before the split. Returns the number of edges that had more than two triangles. */
 static int judge_part(const int64_t *ids, const int64_t *before, int64_t first, int64_t end)
 {
   int bad = 0;
@@ -66,7 +66,7 @@ static int64_t *ids_of(const test_mesh *m)
   return ids;
 }
 
-/* Splits the mesh of a volume and judges it. Adds to what was met: edges of more than two triangles, points doubled. */
+/* Splits the mesh of a volume and checks it. Adds to `met` the edges with more than two triangles and the doubled points. */
 static void judge(
   const pmb_volume *volume, const double *isovalues, int64_t count, pmb_type real, pmb_type id, int64_t met[2])
 {
@@ -125,8 +125,8 @@ static void noise_of_few_values(void)
     (long long)met[1]);
 }
 
-/* A plate of samples at the isovalue: two sides that share no points but those of the rim. At two of its corners both sides
- * have the same diagonal from rim to rim: what it cuts off gets its ends twice. */
+/* A plate of samples at the isovalue: two sides that share only the points of the rim. At two of its corners both sides have the
+ * same diagonal from rim to rim: the part that it cuts off gets copies of the diagonal's ends. */
 static void plate(void)
 {
   test_volume v;

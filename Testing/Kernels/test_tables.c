@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_tables.c - the case table against what a mesh without holes needs.
+ * test_tables.c - the case table against the conditions for a mesh without holes.
  *
- * Nothing here knows the face rule. A segment is a triangle edge that no other triangle of the cell uses the other
- * way round; that the segments of two neighbours fit is what makes the mesh closed, whatever rule drew them. */
+ * These tests do not use the face rule. A segment is a triangle edge that no other triangle of the cell uses in the opposite
+ * direction. The mesh is closed if the segments of neighbours match, whatever the rule. */
 #include "shared/pmb_tables.h"
 #include "test_util.h"
 
@@ -24,7 +24,7 @@ static int crossed(int corners, int edge)
   return (corners >> ref_edge_corners[edge][0] & 1) != (corners >> ref_edge_corners[edge][1] & 1);
 }
 
-/* Does an edge lie in the face axis = side? */
+/* Whether an edge lies in the face axis = side. */
 static int edge_in_face(int edge, int axis, int side)
 {
   return (ref_edge_corners[edge][0] >> axis & 1) == side && (ref_edge_corners[edge][1] >> axis & 1) == side;
@@ -116,7 +116,7 @@ static void segments_lie_in_faces_and_face_lower_values(void)
   }
 }
 
-/* The edge of the neighbour behind the face axis = 1 that is this edge of the cell. */
+/* The number that this edge of the cell has in the neighbour across the face axis = 1. */
 static int same_edge_of_neighbour(int edge, int axis)
 {
   int low = ref_edge_corners[edge][0] & ~(1 << axis), high = ref_edge_corners[edge][1] & ~(1 << axis);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_threads.c - several contexts at once on the same samples. Worth most under ThreadSanitizer. */
+ * test_threads.c - several contexts at once on the same samples. Most useful under ThreadSanitizer. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <time.h>
@@ -51,7 +51,7 @@ static void *call(void *p)
       pmb_destroy(c->context);
       c->context = NULL;
     }
-    /* Errors are told per context, of create per thread. */
+    /* Errors are kept per context; those of create per thread. */
     options.threads = -1 - c->index;
     pmb_context *none;
     c->wrong += pmb_create(&options, &none) != PMB_INVALID;

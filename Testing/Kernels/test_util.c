@@ -97,7 +97,7 @@ int test_main(int argc, char **argv, const test_case *cases, size_t count)
   return failed != 0;
 }
 
-/* splitmix64 (Steele, Lea, Flood 2014): any seed will do, and it is the same everywhere. */
+/* splitmix64 (Steele, Lea, Flood 2014): works with any seed and is the same everywhere. */
 uint64_t rng_bits(test_rng *rng)
 {
   uint64_t z = rng->state += 0x9E3779B97F4A7C15u;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_util.h - shared by the tests of the core: named cases, checks, random volumes, meshes and their judges.
+ * test_util.h - shared by the tests of the core: named cases, checks, random volumes, meshes and their checks.
  *
  * A test program is a list of named cases in TEST_MAIN. `program` runs all of them, `program NAME` one. Exit code 0:
  * passed, 1: failed, 77: skipped (ctest shows it), 2: no such case. All randomness comes from fixed seeds.
@@ -58,12 +58,12 @@ int test_main(int argc, char **argv, const test_case *cases, size_t count);
     return test_main(argc, argv, cases, sizeof cases / sizeof *cases); \
   }
 
-/* Counts a failure and says where, why and (test_about) on what input. Returns the condition. */
+/* If the condition is false, counts a failure and prints place, reason and input (test_about). Returns the condition. */
 #define CHECK(condition, ...) test_check(!!(condition), __FILE__, __LINE__, #condition, __VA_ARGS__)
 int test_check(int passed, const char *file, int line, const char *condition, const char *format, ...)
   PRINTF_LIKE(5, 6);
 
-/* The status must be as expected; says pmb_error's sentence if not. */
+/* Checks a status; prints pmb_error's text if it is not the expected one. */
 #define CHECK_STATUS(context, call, expected) test_status(context, call, expected, #call, __FILE__, __LINE__)
 int test_status(
   const pmb_context *context, pmb_status got, pmb_status expected, const char *call, const char *file, int line);
@@ -74,7 +74,7 @@ void test_about(const char *format, ...) PRINTF_LIKE(1, 2);
 /* Ends the program: the case is skipped. */
 void test_skip(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* A wrong value for a member of a struct, and a word that the error text must have. */
+/* A wrong value for a member of a struct, and a word that the error text must contain. */
 typedef struct test_wrong {
   size_t offset, size;
   int64_t value;
@@ -88,7 +88,7 @@ typedef struct test_wrong {
 /* Stores the value in the member. */
 void test_set_wrong(void *object, const test_wrong *wrong);
 
-/* The call must fail with a status, and its text must have a word. */
+/* Checks that the call fails with a status, and that the error text contains a word. */
 #define CHECK_REFUSED(context, call, expected, word)                                                           \
   do {                                                                                                         \
     if (CHECK_STATUS(context, call, expected))                                                                 \
@@ -127,7 +127,7 @@ enum { WORLD_IDENTITY, WORLD_SPACING, WORLD_MIRRORED, WORLD_SHEARED, WORLD_TINY,
 
 typedef struct test_volume {
   pmb_volume view;
-  void *memory; /* exactly the elements that the strides reach: ASan detects others */
+  void *memory; /* exactly the elements that the strides span, so that ASan detects other accesses */
   uint8_t *sample_flags, *cell_flags;
 } test_volume;
 
@@ -140,10 +140,10 @@ double volume_get(const test_volume *v, int64_t n);
 void volume_fill(const test_volume *v, int data, test_rng *rng);
 /* Turns about one sample in `every` of a float volume into NaN or an infinity. */
 void volume_sprinkle(const test_volume *v, int every, test_rng *rng);
-/* Hides about one sample and one cell in so many; 0: none. */
+/* Hides about one in samples_every samples and one in cells_every cells; 0: none. */
 void volume_hide(test_volume *v, int samples_every, int cells_every, test_rng *rng);
 void volume_world(test_volume *v, int world, test_rng *rng);
-/* Equal to a sample, next to one, between two, or outside the range. Always finite. */
+/* An isovalue equal to a sample, next to one, between two, or outside the range. Always finite. */
 double volume_isovalue(const test_volume *v, test_rng *rng);
 /* Packed samples f(x,y,z) on [-1,1]^3 with n samples a side; index_to_world maps back to it. */
 void volume_sampled(test_volume *v, pmb_type type, int64_t n, double (*f)(double, double, double));
@@ -151,7 +151,7 @@ double ball(double x, double y, double z); /* of radius 0.7 at 0 */
 double cayley(double x, double y, double z);
 double gyroid(double x, double y, double z);
 const char *type_name(pmb_type type);
-/* 64-bit integers near the ends of their types, of which many are equal as doubles: volume n of WIDE_VOLUMES, where about one
+/* 64-bit integers near the ends of their types; many are equal as doubles. Makes volume n of WIDE_VOLUMES, in which about one
  * sample in `run` differs from the one before it. Sets isovalues among the samples. */
 enum { WIDE_VOLUMES = 12, WIDE_ISOVALUES = 3 };
 void volume_wide(test_volume *v, int n, int run, const int64_t dims[3], test_rng *rng, double *isovalues);
@@ -165,7 +165,7 @@ typedef struct test_mesh {
   pmb_mesh view; /* capacities are larger than the sizes; the rest is a canary */
 } test_mesh;
 
-/* An array of a mesh: its data, where pmb_mesh has the pointer to it, bytes used and allocated. */
+/* An array of a mesh: its data, its pointer in pmb_mesh, bytes used and allocated. */
 enum { MESH_ARRAYS = 7 };
 typedef struct mesh_array {
   const char *name;
@@ -180,7 +180,7 @@ void mesh_free(test_mesh *m);
 int64_t mesh_id(const test_mesh *m, int64_t n);
 void mesh_point(const test_mesh *m, int64_t point, double p[3]);
 int mesh_canaries_alive(const test_mesh *m);
-/* Same bytes in every array; says which one differs. */
+/* Whether all arrays have the same bytes. Prints which one differs. */
 int mesh_equal(const test_mesh *a, const test_mesh *b, const char *what);
 
 pmb_context *context_new(int threads, const char *path); /* both may be 0; never NULL: skips or fails otherwise */
@@ -195,16 +195,16 @@ void mesh_of_volume(const pmb_volume *volume, double isovalue, int remove_degene
 
 /* ---- judges (test_judge.c) ---- */
 
-/* Every array against the reference: exactly where the contract is exact. */
+/* Compares every array with the reference, exactly where the contract is exact. */
 void judge_reference(const test_mesh *m, const ref_mesh *r);
-/* Extracts one isovalue of a bound volume and judges arrays and topology. variant: any number; it chooses the types of
- * points and ids and the estimator. Returns the sizes. */
+/* Extracts one isovalue of a bound volume and checks arrays and topology. variant: any number; chooses the types of points and
+ * ids and the estimator. Returns the sizes. */
 pmb_sizes judge_isovalue(
   pmb_context *context, const test_volume *v, double isovalue, int remove_degenerate, int variant);
-/* Range of ids, orphans, and edges used equally often in both directions (and once, unless points were merged).
- * `r` tells which edges may be open (border, non-finite cells); NULL: none. */
+/* Checks the range of ids, unused points, and that edges are used equally often in both directions (once, unless points were
+ * merged). r: tells which edges may be open (border, non-finite cells). NULL: none. */
 void judge_topology(const test_mesh *m, const ref_mesh *r, int remove_degenerate);
-/* Every triangle has an area, no two points the same coordinates. */
+/* Checks that every triangle has an area and no two points have the same coordinates. */
 void judge_no_degenerates(const test_mesh *m);
 /* Area, and the enclosed volume: positive if facets face outward. */
 void mesh_sums(const test_mesh *m, double *area, double *volume);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_visible.c - the visible triangles of a mesh, beside all triangles at each sample, in double. */
+ * test_visible.c - the visible triangles of a mesh against a search of all triangles at each sample, in double. */
 #include <stdio.h>
 
 #include "test_ledger.h"
 #include "visible_scene.h"
 
-/* Depth of a triangle at a place of the picture (-1 to 1 both); INFINITY: it is not there. Exact up to rounding, as the
- * meeting of the triangle and the ray through near and far. */
+/* Depth of a triangle at a place of the picture (x and y from -1 to 1); INFINITY if it does not cover the place. Intersects the
+ * triangle with the ray through the place: exact up to rounding. */
 static double depth_at(const visible_scene *s, int64_t triangle, double x, double y)
 {
   double corner[3][4], row[3][3];
@@ -35,7 +35,7 @@ static double depth_at(const visible_scene *s, int64_t triangle, double x, doubl
   return w > 0 && fabs(z) <= w ? z / w : INFINITY;
 }
 
-/* The flags of those that were found, which must be some of the mesh's in their order. */
+/* Flags the triangles that were found. They must be triangles of the mesh, in its order. */
 static void mark(const visible_scene *s, int64_t count, char *found)
 {
   int64_t next = 0;
@@ -47,7 +47,7 @@ static void mark(const visible_scene *s, int64_t count, char *found)
   CHECK(next == count, "%lld of %lld are the mesh's, in its order", (long long)next, (long long)count);
 }
 
-/* What is nearest at a sample is found. */
+/* Checks that the nearest triangle at each sample is found. */
 static void check_nearest(const visible_scene *s, int64_t count)
 {
   static char found[VS_TRIANGLES];
@@ -90,7 +90,7 @@ static void nearest_are_found(void)
   pmb_destroy(context);
 }
 
-/* A square of 50 x 50 squares of two triangles, at a depth. */
+/* Adds a sheet of 50 x 50 squares of two triangles at a depth. */
 static void add_sheet(visible_scene *s, float z)
 {
   for (int n = 0; n < 2500; n++) {
@@ -107,7 +107,7 @@ static void add_sheet(visible_scene *s, float z)
   }
 }
 
-/* Of a sheet in front of the camera all triangles that cover a sample; none behind it, none outside the view. */
+/* A sheet in front of the camera: all triangles that cover a sample are found, none behind the sheet, none outside the view. */
 static void hidden_are_left_out(void)
 {
   static visible_scene s;
@@ -131,7 +131,7 @@ static void hidden_are_left_out(void)
     CHECK_STATUS(context, pmb_find_visible(context, &s.request, &two), PMB_OK);
     mark(&s, two, found);
     for (int t = 3000; t < 6000; t++) behind += found[t];
-    /* near edges of the triangles in front nothing surely hides what is behind */
+    /* near the edges of the front triangles nothing surely hides those behind */
     CHECK(two - behind == 3000 && behind < 900, "%lld, of which %lld are behind", (long long)two, (long long)behind);
     s.request.to_clip[3] += 5; /* beside the picture */
     CHECK_STATUS(context, pmb_find_visible(context, &s.request, &two), PMB_OK);
@@ -200,7 +200,7 @@ static void bad_requests(void)
   pmb_destroy(context);
 }
 
-/* Points that are not numbers, or all at one place; a view without depth. */
+/* Points that are NaN, or all at one place; a view without depth. */
 static void strange_meshes(void)
 {
   static visible_scene s;

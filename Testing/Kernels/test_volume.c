@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_volume.c - volumes to test with: all types, layouts and transforms. */
+ * test_volume.c - test volumes: all types, layouts and transforms. */
 #include <float.h>
 #include <math.h>
 
@@ -49,7 +49,7 @@ void volume_make(test_volume *v, pmb_type type, int64_t nx, int64_t ny, int64_t 
     if (reach > 0) high += reach;
   }
   v->memory = test_allocate(high - low + 1, (size_t)size);
-  /* Memory between the samples must not matter: it holds large numbers, also as floats. */
+  /* Memory between the samples must not matter: fill it with numbers that are large, also as floats. */
   memset(v->memory, 0x7e, (size_t)((high - low + 1) * size));
   v->view.samples = (char *)v->memory - low * size;
   if (layout == LAYOUT_PACKED) memset(v->view.strides, 0, sizeof v->view.strides);
