@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * fake_driver.c - a libcuda.so.1 for tests on any machine: with FAKE_OLD a driver of CUDA 10, else one that finds what the
- * environment variable FAKE_INIT says (a CUresult, such as 100: no device). */
+ * fake_driver.c - a libcuda.so.1 for tests on any machine: with FAKE_OLD a driver of CUDA 10, else one whose initialization returns
+ * the CUresult in the environment variable FAKE_INIT, such as 100: no device. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

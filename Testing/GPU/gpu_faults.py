@@ -10,7 +10,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 
 def faulty_run(data, fault):
-    """A filter whose first execution meets a fault, and the messages; of a build with -DPMB_TEST_FAULTS=ON."""
+    """A filter whose first execution has a fault, and its messages. Needs a build with -DPMB_TEST_FAULTS=ON."""
     os.environ["PMB_TEST_FAULT"] = fault
     try:
         with Messages() as log:
@@ -33,7 +33,7 @@ sys.stdout.flush()
 
 
 def child(code, **environment):
-    """Runs code in a process of its own; returns its exit code and what it said."""
+    """Runs code in a separate process; returns its exit code and output."""
     with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
         script.write(CHILD.format(code=code, here=HERE))
         script.flush()
@@ -73,7 +73,7 @@ def after_a_real_fault(position):
 
 
 def exit_with_arrays_alive():
-    """A process that ends while output, filters and proxies are alive ends well."""
+    """A process that exits while outputs, filters and proxies exist exits cleanly."""
     for code in ("keep = contour(volume(96), GPU, (3.0,)); keep.Update(); sys.keep = content(keep.GetOutput())",
                  "import builtins; builtins.keep = contour(volume(96), GPU, (3.0,)); builtins.keep.Update()",
                  "load_plugin(); proxy = simple.PMBContour(Input=simple.Wavelet(), ContourBy=['POINTS', 'RTData'], "

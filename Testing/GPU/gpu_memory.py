@@ -13,7 +13,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 
 def shared_by_proxies():
-    """Two panels on one source, as a user has it: one upload; a change of the source is seen by both."""
+    """Two panels on one source, as users have them: one upload; both see a change of the source."""
     side = 15 if REHEARSE else 40
     wavelet = simple.Wavelet(WholeExtent=[-side, side] * 3)
     settings = {"Input": wavelet, "ContourBy": ["POINTS", "RTData"]}
@@ -29,7 +29,7 @@ def shared_by_proxies():
 
 
 def many_isovalue_changes():
-    """1,000 changes, each output held until the next one: no memory grows."""
+    """1,000 changes, with each output held until the next one: memory does not grow."""
     steps = 50 if REHEARSE else 1000
     def resident():
         with open("/proc/self/statm", encoding="ascii") as file:
@@ -70,7 +70,7 @@ def the_panel():
 
 
 def particles():
-    """A moving cloud: the CPU's bytes at each step. The CPU takes over where there is too little memory."""
+    """A moving cloud: the CPU's bytes at each step. The CPU takes over if memory is too small."""
     count, steps = (300, 4) if REHEARSE else (100000, 40)
     random = numpy.random.default_rng(4)
     places, cloud, points = random.uniform(0, count ** (1 / 3), (count, 3)), vtkPolyData(), vtkPoints()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures that the GPU gives to OpenGL itself, beside those that the host gives to it: of surfaces, and by rays."""
+"""Pictures of surfaces and by rays: those that the GPU passes to OpenGL directly against those that the host passes."""
 import os
 
 import numpy
@@ -73,7 +73,7 @@ def from_the_gpu():
 
 
 class RayScene:
-    """A volume by rays behind and before a ball, in a window of its own."""
+    """A volume by rays behind and in front of a ball, in its own window."""
 
     def __init__(self, device, data, samples):
         self.mapper, self.look = vtkPMBVolumeMapper(), vtkVolumeProperty()

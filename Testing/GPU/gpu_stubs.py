@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Usage: gpu_stubs.py FOLDER COMMAND...: replaces the shared libraries that COMMAND loads but never calls.
 
-pvpython loads several hundred libraries (readers, codecs, databases) of which a script uses a few dozen. This writes a
-stub for each library of the system that COMMAND maps: same name, same symbols, and every function ends the process
-with a message that names the library. Then it runs COMMAND with the stubs in front; the library of each message is
-taken out again, until COMMAND ends well. FOLDER holds the stubs then, and FOLDER/replaced the paths that they replace.
+pvpython loads several hundred libraries (readers, codecs, databases), of which a script uses a few dozen. This script writes
+a stub for each system library that COMMAND maps: same name, same symbols, and each function ends the process with a message
+that names the library. Then it runs COMMAND with the stubs first in the search path, and removes the stub that each message
+names until COMMAND succeeds. FOLDER then holds the stubs, and FOLDER/replaced the paths that they replace.
 Linux on x86-64; needs gcc and binutils."""
 import collections
 import concurrent.futures

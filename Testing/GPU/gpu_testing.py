@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the plugin's tests on a machine with a GPU share: volumes, filters, and the arrays of a mesh.
+"""Shared by the plugin's tests on a machine with a GPU: volumes, filters, and the arrays of a mesh.
 
---rehearse: the processor is in the GPU's place, and what is said of the GPU is not looked at. Without a driver: skipped."""
+--rehearse: the CPU takes the GPU's place, and messages about the GPU are not checked. Without a driver: skipped."""
 import ctypes
 import os
 import sys
@@ -58,7 +58,7 @@ def contour(data, device, isovalues=(0.0,), **settings):
 
 
 def content(mesh):
-    """Everything that a mesh consists of, as {name: numpy array} that share the mesh's memory."""
+    """All arrays of a mesh, as {name: numpy array} that share the mesh's memory."""
     cells = mesh.GetPolys()
     parts = {"connectivity": cells.GetConnectivityArray()}
     if cells.GetOffsetsArray().HasStandardMemoryLayout():

@@ -34,7 +34,7 @@ unpack_paraview() {
   cat "$packed"/paraview.* | xz -dc -T0 | tar -C "$root" -xf -
 }
 
-# The driver's own libraries: they have to fit to the kernel of this machine, so they are not packed.
+# The driver's own libraries must match this machine's kernel, so they are not packed.
 take_driver() {
   local cuda=/usr/local/nvidia/lib64/libcuda.so.1 library
   [ -e "$cuda" ] ||

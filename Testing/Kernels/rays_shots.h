@@ -166,7 +166,7 @@ static inline void set_gradients(shot *s, double high, test_rng *rng)
   s->r.gradient_high = high;
 }
 
-/* Sets color_by to another array, with a few samples that are not finite if its type allows. Call after set_table. */
+/* Sets color_by to another array, with a few samples that are not finite if its type allows. Fits the table of set_table to it. */
 static inline void set_color_by(shot *s, const pmb_volume *v, pmb_type type, test_rng *rng)
 {
   const double middle = type_middle(type), size = type_size(type);

@@ -101,7 +101,7 @@ static void run_backward(void *user, int workers, void (*task)(void *, int), voi
   for (int w = workers; w-- > 0;) task(arg, w);
 }
 
-/* Runs worker 0 first: all others come too late. */
+/* Runs only worker 0, as if all others came too late. */
 static void run_first(void *user, int workers, void (*task)(void *, int), void *arg)
 {
   (void)workers;

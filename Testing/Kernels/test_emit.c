@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_emit.c - emit: wrong meshes, wrong order of calls, partial output, attributes, odd requests. */
+ * test_emit.c - emit: wrong meshes, wrong order of calls, partial output, attributes, unusual requests. */
 #include <math.h>
 #include <stdio.h>
 
@@ -41,7 +41,7 @@ static void end(scene *s)
   volume_free(&s->volume);
 }
 
-/* Emit must fail, name the value and write nothing; a correct call must succeed afterwards. */
+/* Checks that emit fails, names the value and writes nothing, and that a correct call then succeeds. */
 static void refuses(scene *s, const pmb_mesh *mesh, const char *word)
 {
   test_mesh before;
@@ -136,7 +136,7 @@ static void refuses_the_wrong_order_of_calls(void)
   CHECK_STATUS(other, pmb_bind(other, &s.volume.view), PMB_OK);
   CHECK_STATUS(other, pmb_emit(other, &s.mesh.view), PMB_INVALID); /* nothing counted */
   CHECK_STATUS(other, pmb_count(other, &request, &sizes, NULL), PMB_INVALID);
-  CHECK_STATUS(other, pmb_emit(other, &s.mesh.view), PMB_INVALID); /* nothing counted with success */
+  CHECK_STATUS(other, pmb_emit(other, &s.mesh.view), PMB_INVALID); /* no successful count */
   mesh_free(&s.mesh);
   count(&s, 1);
   CHECK_STATUS(s.context, pmb_emit(s.context, &s.mesh.view), PMB_OK);
@@ -171,7 +171,7 @@ static void emits_any_subset_of_arrays(void)
     if (!part.triangles && !part.offsets) part.id_type = (pmb_type)0;
     test_about("subset %d of the arrays", subset);
     CHECK_STATUS(s.context, pmb_emit(s.context, &part), PMB_OK);
-    /* Fills in the arrays that were not wanted, so that one comparison is enough. */
+    /* Fills in the arrays that were not requested, so that one comparison suffices. */
     for (int n = 0; n < MESH_ARRAYS; n++)
       if (!(subset >> n & 1)) memcpy(some[n].data, all[n].data, all[n].used);
     mesh_equal(&s.mesh, &m, "subset");
@@ -181,7 +181,7 @@ static void emits_any_subset_of_arrays(void)
   end(&s);
 }
 
-/* Expected value of an attribute at a point; values at the ends of its edge; *slack: an error that rounding may make. */
+/* Expected value of an attribute at a point, and the values at the ends of its edge. *slack: allowed rounding error. */
 static double attribute_value(
   const ref_mesh *r, int64_t point, const pmb_volume *array, int component, double ends[2], double *slack)
 {
@@ -259,7 +259,7 @@ static void emit_attributes(const test_volume *v, double isovalue, int remove_de
     array.strides[1] = a[n].components * d[0];
     array.strides[2] = array.strides[1] * d[1];
     test_about("attribute of %s, %d components", type_name(a[n].type), a[n].components);
-    /* Between the limits of an integer type the rounding must not leave it. Floats overflow there. */
+    /* Between the limits of an integer type rounding must stay in range. Floats overflow there. */
     if (data != DATA_LIMITS || array.type < PMB_FLOAT32) judge_attribute(r, &array, a[n].components, a[n].output);
     free(a[n].output);
     volume_free(arrays + n);
@@ -301,7 +301,7 @@ typedef struct ends {
 
 enum { MOST_ENDS = 16 };
 
-/* Lists those that fit a type, and its limits; returns how many. */
+/* Lists those that fit a type, and the type's limits. Returns how many. */
 static int64_t ends_of(pmb_type type, ends *list)
 {
   static const ends all[] = { { 0, 1, 1 }, { 1, 0, 1 }, { 2, 5, 4 }, { 7, 7, 7 }, { 3, 6, 5 }, { 1, 127, 64 },
@@ -318,7 +318,7 @@ static int64_t ends_of(pmb_type type, ends *list)
   return n;
 }
 
-/* Integers are rounded to the nearest, halves away from zero; whole numbers stay, also the largest. */
+/* Integers are rounded to nearest, halves away from zero. Whole numbers stay, even the largest. */
 static void integers_halfway(pmb_type type, const char *path)
 {
   ends list[MOST_ENDS];
@@ -361,7 +361,7 @@ static void attributes_are_rounded_to_the_nearest(void)
   }
 }
 
-/* NaN in an array has one form at the points, whatever bits it had and wherever it comes from. */
+/* A NaN in an array has the same bits at all points, whatever its own bits and its place. */
 static void nan_has_one_form(void)
 {
   static const uint32_t ends[][2] = { { 0x7fc00000, 0x7fc00000 }, { 0xffc12345, 0x3f800000 },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_fork.c - contexts in a forked process, where none of their threads is: they can be destroyed and used. */
+ * test_fork.c - contexts in a forked process, which has none of their threads: they can be destroyed and used. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,14 +12,14 @@
 
 enum { THREADS = 4, PATIENCE = TEST_SLOW ? 60 : 20 /* seconds */ };
 
-/* ThreadSanitizer knows no threads that are started in a child. */
+/* ThreadSanitizer does not support threads that start in a child. */
 #if defined(__SANITIZE_THREAD__)
 enum { CHILD_STARTS_THREADS = 0 };
 #else
 enum { CHILD_STARTS_THREADS = 1 };
 #endif
 
-/* LeakSanitizer asks for this: in a child what only the parent's other threads knew of is no leak. */
+/* LeakSanitizer calls this: in a child, memory that only the parent's other threads used is no leak. */
 static int others_have_memory;
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
@@ -49,7 +49,7 @@ static void subject_make(subject *s, int64_t side)
   mesh_of_volume(&s->volume.view, s->isovalue, 1, &s->want);
   s->context = context_new(THREADS, NULL);
   CHECK_STATUS(s->context, pmb_bind(s->context, &s->volume.view), PMB_OK);
-  /* Threads are started while there is something left to do: not all at the first time, on a busy machine. */
+  /* Threads start while work is left: on a busy machine not all start in the first call. */
   for (int n = 0; n < 10; n++) gives(s, s->context, "in the parent");
 }
 
@@ -60,7 +60,7 @@ static void subject_free(subject *s)
   volume_free(&s->volume);
 }
 
-/* Runs the function in a child, which then exits as any program does; a child that hangs is ended by its alarm. */
+/* Runs the function in a child, which then exits normally. An alarm ends a child that hangs. */
 static void in_child(void (*function)(subject *s), subject *s)
 {
   int status = 0;
@@ -119,7 +119,7 @@ static void child_goes_on(void)
   subject_free(&s);
 }
 
-/* Other threads run pools, and take memory, at the moment of the fork. */
+/* Other threads run pools and allocate memory during the fork. */
 typedef struct worker {
   pthread_t thread;
   subject s;
@@ -168,7 +168,7 @@ static void others_at_work(void)
   subject_free(&s);
 }
 
-/* A hook that forks: the call goes on in the parent, and is over in the child. */
+/* A hook that forks: the call continues in the parent and ends in the child. */
 static int fork_once(void *user, double fraction)
 {
   pid_t *child = user;

@@ -40,7 +40,7 @@ static void look_at_brick(const pmb_volume *v, const int64_t first[3], double va
         if (ref_sample_valid(v, i, j, k)) *(ref_inside(v, i, j, k, value) ? above : below) = 1;
 }
 
-/* The counts of a bin by looking at every sample of every brick. */
+/* Counts a bin from every sample of every brick. */
 static void brute_force(
   const pmb_volume *v, const pmb_histogram_request *r, int bin, int64_t *crossed, int64_t *touched)
 {
@@ -60,7 +60,7 @@ static void brute_force(
       }
 }
 
-/* Crossed is also what pmb_count finds active. */
+/* Checks the crossed bricks against those that pmb_count finds active. */
 static void check_curve(pmb_context *context, const pmb_volume *v, const curve *c)
 {
   pmb_info info = { .struct_size = sizeof info };
@@ -97,7 +97,7 @@ static void choose_range(const pmb_info *info, int turn, double *low, double *hi
   }
 }
 
-/* All types, data and layouts, samples that are hidden or not finite, the types' limits; numbers of threads, paths. */
+/* All types, data and layouts; hidden and non-finite samples; the types' limits; several numbers of threads and paths. */
 static void against_brute_force(void)
 {
   test_rng rng = { 61 };
@@ -171,7 +171,7 @@ static void bad_arguments(void)
   volume_free(&v);
 }
 
-/* Where there is nothing to cross. */
+/* Volumes with nothing to cross. */
 static void nothing_to_cross(void)
 {
   static const int64_t sizes[][3] = { { 40, 9, 9 }, { 40, 9, 9 }, { 40, 9, 1 }, { 1, 9, 9 } };
@@ -202,7 +202,7 @@ static void nothing_to_cross(void)
   pmb_destroy(context);
 }
 
-/* From the least to the greatest double: the width of the range is no double. */
+/* From the least to the greatest double: the width of the range overflows. */
 static void widest_range(void)
 {
   pmb_context *context = context_new(1, NULL);
@@ -225,7 +225,7 @@ static void widest_range(void)
 
 enum { SIDE = 96 };
 
-/* Noise of the normal distribution. */
+/* Normally distributed noise. */
 static double noise(test_rng *rng, double deviation)
 {
   double sum = -6;
@@ -257,7 +257,7 @@ static int64_t suggest(const test_volume *v, double *isovalues, int64_t most)
   return count;
 }
 
-/* The best suggestion lies between two values. */
+/* Checks that the best suggestion lies between two values. */
 static void suggests_between(const test_volume *v, double low, double high)
 {
   double isovalue = NAN;
@@ -266,7 +266,7 @@ static void suggests_between(const test_volume *v, double low, double high)
     isovalue, low, high);
 }
 
-/* One ball of 100 in noise: above the noise, below the ball, by four deviations. */
+/* A ball of value 100 in noise: the isovalue is four deviations above the noise and below the ball. */
 static void ball_in_noise(void)
 {
   static const pmb_type types[] = { PMB_FLOAT32, PMB_FLOAT64, PMB_INT16, PMB_UINT8, PMB_INT64 };
@@ -281,7 +281,7 @@ static void ball_in_noise(void)
   }
 }
 
-/* Air with noise and a ball without, or with its own: the middle of the gap between both, not the end of the noise. */
+/* Air with noise, and a ball with or without noise: the middle of the gap between them, not the end of the noise. */
 static void ball_in_air(void)
 {
   static const double deviations[][2] = { { 10, 10 }, { 30, 30 }, { 30, 0 }, { 100, 30 } };
@@ -332,7 +332,7 @@ static void one_surface(void)
   volume_free(&v);
 }
 
-/* A background of zeroes, as a scan that was masked has it, around a ball of 110 to 190. */
+/* A background of zeros, as in a masked scan, around a ball of 110 to 190. */
 static void clean_background(void)
 {
   test_rng rng = { 64 };
@@ -344,7 +344,7 @@ static void clean_background(void)
   volume_free(&v);
 }
 
-/* A mask of something so thin that no brick lies inside, and its opposite: halfway between the two values. */
+/* A mask of an object so thin that no brick lies inside it, and the inverted mask: halfway between the two values. */
 static void thin_mask(void)
 {
   for (int inside = 0; inside < 2; inside++) {
@@ -356,7 +356,7 @@ static void thin_mask(void)
   }
 }
 
-/* One sample beyond everything, above and then below too, must not hide the rest. */
+/* One extreme sample, above and then also below all others, must not hide the rest. */
 static void one_wild_sample(void)
 {
   test_volume v;
@@ -368,7 +368,7 @@ static void one_wild_sample(void)
   volume_free(&v);
 }
 
-/* Sets the samples of a region: a border, a corner, what lies outside a cylinder, one of 100, six of ten. */
+/* Sets the samples of a region: a border, a corner, the outside of a cylinder, one of 100, six of ten. */
 static void fill_region(test_volume *v, int region, double value)
 {
   test_rng rng = { 67 };
@@ -381,7 +381,7 @@ static void fill_region(test_volume *v, int region, double value)
   }
 }
 
-/* Makes air, a body and its core, with noise, as CT has them, or a smooth field. */
+/* Makes air, a body and its core, with noise as in CT, or a smooth field. */
 static void make_scene(test_volume *v, pmb_type type, int scene)
 {
   test_rng rng = { 68 };
@@ -394,7 +394,7 @@ static void make_scene(test_volume *v, pmb_type type, int scene)
   }
 }
 
-/* Bricks that cross each value of a volume's range, in the curve; returns the most that cross one. */
+/* Fills the curve of bricks that cross each value of a volume's range. Returns its maximum. */
 static int64_t crossings(const test_volume *v, curve *c)
 {
   pmb_context *context = context_new(2, NULL);
@@ -425,7 +425,7 @@ static int is_good(const test_volume *clean, int scene, int scattered, double is
   return bin >= 0 && bin < BINS && (double)c.crossed[bin] > (scattered ? 0.25 : 0.9) * (double)most;
 }
 
-/* The suggestions find the data's surfaces beside a fill value, be it in regions or in one of 100 or six of ten samples. */
+/* The suggestions find the data's surfaces despite a fill value, in regions or in one of 100 or six of ten samples. */
 static void fill_values(void)
 {
   static const double values[] = { -1e30, 1e20, FLT_MAX, -32768, -9999, -3024, -2000 };
@@ -448,7 +448,7 @@ static void fill_values(void)
     }
 }
 
-/* A constant background of a body with noise is no fill value: the surface lies between both. */
+/* A constant background around a body with noise is no fill value: the surface lies between the two. */
 static void background_is_no_fill(void)
 {
   static const double bodies[] = { 300, 30000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_judge.c - is it the right mesh, and is it a mesh at all. */
+ * test_judge.c - checks that a mesh is the right one, and a valid mesh at all. */
 #include <float.h>
 #include <math.h>
 
@@ -8,7 +8,7 @@
 
 /* ---- against the reference ---- */
 
-/* A point whose t is known with a slack only must lie on that part of its edge. */
+/* Checks that a point whose t has a slack lies on that part of its edge. */
 static int on_its_edge(const ref_mesh *r, int64_t point, const double p[3], double epsilon)
 {
   int64_t a[3], b[3];
@@ -85,7 +85,7 @@ static int is_near(const float *got, const double *want, double tolerance)
     fabs(got[2] - want[2]) <= tolerance;
 }
 
-/* g: the gradient, with its rounding; zero: it is exactly 0. */
+/* g: the gradient, with rounding errors. zero: 1 if it is exactly 0. */
 static void judge_normal(
   const test_mesh *m, const ref_mesh *r, int64_t n, const double g[3], int zero, double rounding)
 {
@@ -107,7 +107,7 @@ static void judge_normal(
   }
 }
 
-/* The estimator's gradient; central differences where it reads a sample that is not finite, or where it may vanish. */
+/* The estimator's gradient, or central differences if it reads a sample that is not finite or may vanish. */
 static void judge_gradients(const test_mesh *m, const ref_mesh *r)
 {
   const pmb_gradient_estimator estimator = m->view.gradient_estimator;
@@ -120,7 +120,7 @@ static void judge_gradients(const test_mesh *m, const ref_mesh *r)
     const int own = estimator != PMB_CENTRAL && ref_estimate(r, n, estimator, g, more);
     if (!own) memcpy(g, central, sizeof g);
     const double size = length(slack) + (own ? length(more) : 0), rounding = 2e-6 * size + FLT_MIN;
-    if (r->t_slack[n] > 1e-12 || !(size < FLT_MAX / 8)) { /* whatever its direction is, it must have one */
+    if (r->t_slack[n] > 1e-12 || !(size < FLT_MAX / 8)) { /* it must have a direction, whichever */
       judge_normal(m, r, n, (const double[3]){ 0, 0, 1 }, 0, 1);
       continue;
     }
@@ -179,7 +179,7 @@ typedef struct half_edge {
   int forward;       /* used from low to high */
 } half_edge;
 
-/* Counting sort by lower id: `first[id]` is where the half edges of an id start. */
+/* Counting sort by lower id. The half edges of an id begin at first[id]. */
 static half_edge *sorted_half_edges(const test_mesh *m, int64_t *first)
 {
   int64_t total = 3 * m->sizes.triangles;
@@ -200,7 +200,7 @@ static half_edge *sorted_half_edges(const test_mesh *m, int64_t *first)
   return edges;
 }
 
-/* May this mesh edge be open? Yes if a cell that could hold its other triangle is missing or not finite. */
+/* Whether this mesh edge may be open: a cell that could hold its other triangle is missing or not finite. */
 static int may_be_open(const ref_mesh *r, int64_t a, int64_t b)
 {
   int64_t end[2][2][3], low[3], high[3];

@@ -304,7 +304,7 @@ static void two_particles(void)
   pmb_destroy(context);
 }
 
-/* The surface of a block of particles is flat away from its edges, half a spacing above the particles. */
+/* The surface of a block of particles is flat away from its edges, less than a spacing above the last particles. */
 static void lattice(void)
 {
   enum { SIDE = 16 };

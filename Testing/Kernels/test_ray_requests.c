@@ -302,7 +302,7 @@ static void bad_members(void)
   }
 }
 
-/* A number in a request: its offset, how many of the wrong numbers are wrong for it, and the last mode that checks it. */
+/* A number in a request: its offset, how many of the wrong numbers are wrong for it, and the modes that check it. */
 typedef struct number {
   size_t at;
   int is_float, most, first_mode, last_mode;

@@ -38,7 +38,7 @@ static int common_face(int a, int b)
   return NO_FACE;
 }
 
-/* The loops of a case: its segments followed round. */
+/* Follows the segments of a case and returns the number of loops. */
 static int count_loops(int directed[EDGES][EDGES])
 {
   int loops = 0, next[EDGES], seen[EDGES] = { 0 };
@@ -54,7 +54,7 @@ static int count_loops(int directed[EDGES][EDGES])
   return loops;
 }
 
-/* The triangles use every crossed edge and no other, no direction between two edges twice, and are as many as edges less two per
+/* The triangles use exactly the crossed edges, and no directed edge twice. Their number is that of crossed edges minus two per
  * loop. So V - E + F is the number of loops, and each loop is filled by a disk. */
 static void fills_each_loop_with_a_disk(void)
 {
@@ -88,8 +88,8 @@ static void middle2(int edge, int p[3])
   for (int a = 0; a < 3; a++) p[a] = (ref_edge_corners[edge][0] >> a & 1) + (ref_edge_corners[edge][1] >> a & 1);
 }
 
-/* Segments lie in faces, with the inside on their right side; diagonals do not. On a face with outward normal f, a triangle left of
- * a -> b has a normal along (b - a) x -f: out of the inside. */
+/* Segments lie in faces, with the inside on their right; diagonals do not. On a face with outward normal f, a triangle to the left
+ * of a -> b has a normal along (b - a) x -f: away from the inside. */
 static void segments_lie_in_faces_and_face_lower_values(void)
 {
   for (int corners = 0; corners < 256; corners++) {

@@ -13,7 +13,7 @@ const char *type_name(pmb_type type)
   return type >= PMB_INT8 && type <= PMB_FLOAT64 ? names[type] : names[0];
 }
 
-/* Strides of a layout; LAYOUT_NEGATIVE turns the axes around, LAYOUT_CONSTANT has no step along y. */
+/* Strides of a layout. LAYOUT_NEGATIVE reverses the axes, LAYOUT_CONSTANT has a stride of 0 along y. */
 static void layout_strides(const int64_t dims[3], int layout, int64_t s[3])
 {
   int64_t row = dims[0] + (layout == LAYOUT_PADDED ? 5 : 0), width = layout == LAYOUT_INTERLEAVED ? 3 : 1;
@@ -101,7 +101,7 @@ double volume_get(const test_volume *v, int64_t n)
   return ref_sample(&v->view, n % d[0], n / d[0] % d[1], n / (d[0] * d[1]));
 }
 
-/* Values at the limits of each type and around 0; of 64 bits also some that are equal as doubles. */
+/* Values at the limits of each type and around 0; with 64 bits also some that are equal as doubles. */
 static void set_limit(const test_volume *v, int64_t i, int64_t j, int64_t k, uint64_t pick)
 {
   static const double reals[] = { -1, -0.0, 0, 1, 2, 1e-3 };
@@ -162,7 +162,7 @@ void volume_wide(test_volume *v, int n, int run, const int64_t dims[3], test_rng
   test_about("64-bit integers near their ends: volume %d, %s, runs of %d", n, type_name(all[n].type), run);
 }
 
-/* A value of one kind of data, before it is rounded to the type. `scale` spreads it over the type's range. */
+/* A value of one kind of data, before rounding to the type. `scale` spreads it over the type's range. */
 static double data_value(int data, const double x[3], const double wave[6], double low, double scale, test_rng *rng)
 {
   if (data == DATA_PLATEAU) return (double)rng_int(rng, 0, 3);
@@ -278,7 +278,7 @@ void volume_sampled(test_volume *v, pmb_type type, int64_t n, double (*f)(double
   }
 }
 
-/* Exactly n bytes, about one in `every` of them with a bit of `bits`, others with other bits. */
+/* Allocates exactly n bytes. About one in `every` has a bit of `bits`, the others have other bits. */
 static uint8_t *random_flags(int64_t n, int every, uint8_t bits, test_rng *rng)
 {
   uint8_t *flags = test_allocate(n, 1);

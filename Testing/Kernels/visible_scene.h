@@ -24,7 +24,7 @@ static void vs_multiply(const double a[16], const double b[16], double to[16])
   }
 }
 
-/* A camera at a distance from the origin, turned by two angles, that looks at it; near > 0. */
+/* A camera that looks at the origin from a distance, rotated by two angles. near > 0. */
 static void vs_look(double turn, double tilt, double away, double near, double far, int perspective, double to[16])
 {
   const double a = turn, b = tilt, s = perspective ? 2 : 0.8;
@@ -67,7 +67,7 @@ static void vs_begin(visible_scene *s, int width, int height, int samples)
   }
 }
 
-/* Triangles with points of their own: of one size each scene, from a hundredth of the picture to all of it. */
+/* Triangles that share no points. All of a scene have one size, from a hundredth of the picture to all of it. */
 static void vs_random(visible_scene *s, test_rng *rng)
 {
   const double size = pow(10, rng_real(rng, -2, 0)), away = rng_int(rng, 0, 3) ? rng_real(rng, 1.5, 5) : 0.2;
