@@ -60,7 +60,7 @@ static void brute_force(
       }
 }
 
-/* Checks the crossed bricks against those that pmb_count finds active. */
+/* Checks the curve; the crossed bricks also against those that pmb_count finds active. */
 static void check_curve(pmb_context *context, const pmb_volume *v, const curve *c)
 {
   pmb_info info = { .struct_size = sizeof info };
