@@ -43,47 +43,22 @@ static inline pmb_visible_corner corner_of(const corner_lanes *c, int l)
   return corner;
 }
 
-/* The boxes of the triangles. */
-typedef struct box_lanes {
-  float least[LANES], greatest[LANES], error[LANES], depth_error[LANES], sign[LANES];
-  int left[LANES], right[LANES], bottom[LANES], top[LANES], kept[LANES], gone[LANES];
-} box_lanes;
-
-static void find_boxes(const pmb_visible_view *v, const corner_lanes corners[3], box_lanes *boxes)
-{
-  const pmb_visible_view view = *v;
-  for (int l = 0; l < LANES; ++l) {
-    const pmb_visible_box t =
-      pmb_visible_box_of(&view, corner_of(&corners[0], l), corner_of(&corners[1], l), corner_of(&corners[2], l));
-    boxes->least[l] = t.least;
-    boxes->greatest[l] = t.greatest;
-    boxes->error[l] = t.error;
-    boxes->depth_error[l] = t.depth_error;
-    boxes->sign[l] = t.sign;
-    boxes->left[l] = t.left;
-    boxes->right[l] = t.right;
-    boxes->bottom[l] = t.bottom;
-    boxes->top[l] = t.top;
-    boxes->kept[l] = t.kept;
-    boxes->gone[l] = t.gone;
-  }
-}
-
 /* Runs pass occlude for up to LANES triangles. Returns flags of those that may be visible. */
 static uint32_t occlude(const pmb_visible_view *view, const uint32_t *ids, int count, uint32_t *depths)
 {
   corner_lanes c[3];
-  box_lanes b;
+  pmb_visible_box boxes[LANES];
+  const pmb_visible_view copy = *view; /* the stores below cannot alias it */
   uint32_t seen = 0;
   for (int k = 0; k < 3; ++k) {
     project(view, ids, k, count - 1, &c[k]);
   }
-  find_boxes(view, c, &b);
+  for (int l = 0; l < LANES; ++l) {
+    boxes[l] = pmb_visible_box_of(&copy, corner_of(&c[0], l), corner_of(&c[1], l), corner_of(&c[2], l));
+  }
   for (int l = 0; l < count; ++l) {
-    const pmb_visible_box t = { b.least[l], b.greatest[l], b.error[l], b.depth_error[l], b.sign[l], b.left[l],
-      b.right[l], b.bottom[l], b.top[l], b.kept[l], b.gone[l] };
     const float corners[3][2] = { { c[0].x[l], c[0].y[l] }, { c[1].x[l], c[1].y[l] }, { c[2].x[l], c[2].y[l] } };
-    seen |= (uint32_t)pmb_visible_look(view, &t, corners, 1, depths) << l;
+    seen |= (uint32_t)pmb_visible_look(view, &boxes[l], corners, 1, depths) << l;
   }
   return seen;
 }
