@@ -88,24 +88,18 @@ const double BytesPerGiB = 1073741824.0;
 std::string Explain(pmb_status status, const DeviceSettings& settings, const std::string& reason)
 {
   std::ostringstream text;
-  const char* advice = "Set Device (in ParaView: Run On) to CPU to be without this warning.";
-  if (status == PMB_UNAVAILABLE)
+  text << (status == PMB_OUT_OF_MEMORY ? "The GPU has too little memory"
+      : status == PMB_TOO_LARGE        ? "The volume is too large for the GPU"
+                                       : "The GPU cannot be used");
+  const char* advice = "To avoid this warning, set Device (in ParaView: Run On) to CPU.";
+  if (status == PMB_UNAVAILABLE && settings.DeviceIndex >= 0)
   {
-    settings.DeviceIndex < 0 ? text << "Device is GPU, but no GPU can be used"
-                             : text << "Device is GPU and DeviceIndex " << settings.DeviceIndex
-                                    << " (counted from 0), but that GPU cannot be used";
-    advice = "Set Device (in ParaView: Run On) to AUTOMATIC or CPU to be without this warning.";
+    text << " (DeviceIndex is " << settings.DeviceIndex << ", counted from 0)";
   }
-  else
+  else if (status == PMB_OUT_OF_MEMORY && settings.MemoryLimit > 0)
   {
-    text << (status == PMB_OUT_OF_MEMORY ? "The GPU has too little memory"
-        : status == PMB_TOO_LARGE        ? "The volume is too large for the GPU"
-                                         : "The GPU cannot be used");
-    if (status == PMB_OUT_OF_MEMORY && settings.MemoryLimit > 0)
-    {
-      text << " (DeviceMemoryLimit is " << settings.MemoryLimit << " GiB)";
-      advice = "Raise DeviceMemoryLimit, or set Device (in ParaView: Run On) to CPU.";
-    }
+    text << " (DeviceMemoryLimit is " << settings.MemoryLimit << " GiB)";
+    advice = "Raise DeviceMemoryLimit, or set Device (in ParaView: Run On) to CPU.";
   }
   text << ": " << reason << ". The CPU computes instead, with the same result. " << advice;
   return text.str();

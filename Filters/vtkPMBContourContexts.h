@@ -91,8 +91,6 @@ class Contexts : public std::enable_shared_from_this<Contexts>
 {
 public:
   Contexts() { this->List.emplace_back(new Context{ *this }); }
-  Contexts(const Contexts&) = delete;
-  void operator=(const Contexts&) = delete;
 
   // Call these before the first and after the last block of an execution. complete: it reached all blocks, so contexts that
   // it did not use are freed.

@@ -223,30 +223,28 @@ void vtkPMBContourFilter::vtkInternals::WarnAtEnd()
   }
   if (!kinds.empty())
   {
-    vtkWarningWithObjectMacro(this->Filter,
-      << sum.Others << " of " << sum.Blocks << " blocks are no image data (" << kinds
-      << ") and have an empty output: contour them with vtkContourFilter (in ParaView: Contour), or resample them to "
-         "image data first. This is said once.");
+    vtkWarningWithObjectMacro(this->Filter, << sum.Others << " of " << sum.Blocks << " blocks are not image data ("
+                                            << kinds
+                                            << ") and give no surface: contour them with vtkContourFilter (in "
+                                               "ParaView: Contour), or resample them to image "
+                                               "data first. This warning appears once.");
   }
   if (!sum.NotFinite.empty())
   {
     vtkWarningWithObjectMacro(this->Filter,
-      << "Isovalues that are no finite numbers are left out: " << sum.NotFinite << ". "
-      << (sum.Replaced ? "There is no other: the suggested one is used. " : "") << "Set finite numbers.");
+      << "Isovalues that are not finite are ignored: " << sum.NotFinite << ". "
+      << (sum.Replaced ? "No other is set: the suggested isovalue is used. " : "") << "Set finite numbers.");
   }
   const auto isInside = [&sum](double isovalue) { return isovalue >= sum.Minimum && isovalue <= sum.Maximum; };
-  const bool isOutside = sum.Ranges > 0 && !sum.Several && !sum.Isovalues.empty() &&
-    std::none_of(sum.Isovalues.begin(), sum.Isovalues.end(), isInside);
-  if (isOutside && sum.Minimum > sum.Maximum)
+  if (sum.Ranges > 0 && !sum.Several && !sum.Isovalues.empty() &&
+    std::none_of(sum.Isovalues.begin(), sum.Isovalues.end(), isInside))
   {
-    vtkWarningWithObjectMacro(
-      this->Filter, << "The array '" << sum.ArrayName << "' has no finite sample: the output is empty.");
-  }
-  else if (isOutside)
-  {
-    vtkWarningWithObjectMacro(this->Filter, << "No isovalue lies in the range of the array '" << sum.ArrayName
-                                            << "', " << sum.Minimum << " to " << sum.Maximum
-                                            << ": the output is empty.");
+    std::ostringstream text;
+    text << "No isovalue lies in the range of the array '" << sum.ArrayName << "', " << sum.Minimum << " to "
+         << sum.Maximum;
+    const bool isEmpty = sum.Minimum > sum.Maximum;
+    this->Warn(
+      (isEmpty ? "The array '" + sum.ArrayName + "' has no finite sample" : text.str()) + ": the output is empty.");
   }
 }
 VTK_ABI_NAMESPACE_END

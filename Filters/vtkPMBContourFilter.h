@@ -70,7 +70,6 @@ class vtkDataArraySelection;
 class vtkInformationIntegerKey;
 class vtkInformationObjectBaseKey;
 class vtkDoubleArray;
-class vtkImageData;
 class vtkTable;
 
 class VTKPMBCONTOUR_EXPORT vtkPMBContourFilter : public vtkPolyDataAlgorithm

@@ -99,7 +99,7 @@ std::string ExplainMissing(vtkAlgorithm* filter, vtkImageData* image)
     const bool onCells = image->GetCellData()->HasArray(name) != 0;
     const bool onPoints = image->GetPointData()->HasArray(name) != 0; // but another association was asked for
     text << (onCells ? ", only a cell array of that name; apply Cell Data to Point Data first."
-                     : (onPoints ? " among the arrays of the association asked for, which has to be points." : "."));
+                     : (onPoints ? " in the association that was requested; request points." : "."));
   }
   text << " Choose one with SetInputArrayToProcess (in ParaView: Contour By); its point arrays: "
        << ListArrays(image->GetPointData()) << ".";
@@ -185,18 +185,16 @@ vtkDataArray* CheckArray(
   }
   else if (!array)
   {
-    text << " holds no numbers (it is a " << found->GetClassName() << "): choose a numeric point array.";
+    text << " is not numeric (it is a " << found->GetClassName() << "): choose a numeric point array.";
   }
   else if (array->GetNumberOfTuples() < points) // more do no harm
   {
     text << " has " << array->GetNumberOfTuples() << " tuples, but the image has " << points
-         << " points: each needs a value; mend the source of the image.";
+         << " points: fix the source of the image.";
   }
   else if (component < 0 || component >= array->GetNumberOfComponents())
   {
-    text.str("");
-    text << "ArrayComponent is " << component << ", but the array " << Quoted(array->GetName()) << " has "
-         << array->GetNumberOfComponents() << " component(s): set ArrayComponent to 0 up to "
+    text << " has no component " << component << ": set ArrayComponent to a number from 0 to "
          << array->GetNumberOfComponents() - 1 << ".";
   }
   else
@@ -220,15 +218,11 @@ void MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12])
     text << "Origin (" << origin[0] << ", " << origin[1] << ", " << origin[2] << "), spacing (" << spacing[0] << ", "
          << spacing[1] << ", " << spacing[2] << ") and direction matrix of the image must be finite numbers.";
   }
-  else if (invertible && (spacing[0] == 0 || spacing[1] == 0 || spacing[2] == 0))
+  else if (invertible && (spacing[0] == 0 || spacing[1] == 0 || spacing[2] == 0 || direction->Determinant() == 0))
   {
-    text << "The spacing of the image is (" << spacing[0] << ", " << spacing[1] << ", " << spacing[2]
-         << "): no axis may have 0; set the real distance between samples.";
-  }
-  else if (invertible && direction->Determinant() == 0)
-  {
-    text << "The direction matrix of the image is singular (determinant 0): its columns must be three independent "
-            "axes.";
+    text << "The image has spacing (" << spacing[0] << ", " << spacing[1] << ", " << spacing[2]
+         << ") and a direction matrix with determinant " << direction->Determinant()
+         << ": none of these numbers may be 0.";
   }
   if (text.tellp() > 0)
   {
@@ -248,36 +242,27 @@ void AcceptInput(vtkInformation* port)
 std::string RefuseInput(vtkDataObject* input)
 {
   return std::string("The input is ") + input->GetClassName() +
-    ", and only image data can be contoured here: use vtkContourFilter (in ParaView: Contour), or apply Resample To "
-    "Image before.";
+    ", and this filter contours only image data: use vtkContourFilter (in ParaView: Contour), or apply Resample To "
+    "Image first.";
 }
 
 Ghosts::Ghosts(vtkImageData* image)
 {
-  const auto find = [this](vtkDataSetAttributes* data, vtkIdType count, const std::string& what)
+  const auto find = [this](vtkDataSetAttributes* data, vtkIdType count, const char* what) -> vtkUnsignedCharArray*
   {
     vtkAbstractArray* array = data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName());
     auto* flags = vtkUnsignedCharArray::SafeDownCast(array);
-    const bool isFlags = flags && flags->GetNumberOfComponents() == 1;
-    if (!array || (isFlags && flags->GetNumberOfTuples() == count))
+    if (!array || (flags && flags->GetNumberOfComponents() == 1 && flags->GetNumberOfTuples() == count))
     {
       return flags;
     }
     std::ostringstream text;
-    text << "The array '" << array->GetName() << "' of the " << what;
-    if (isFlags)
-    {
-      text << " has " << array->GetNumberOfTuples() << " tuples, but the image has " << count << " " << what;
-    }
-    else
-    {
-      text << " holds " << array->GetDataTypeAsString() << " with " << array->GetNumberOfComponents()
-           << " component(s), but flags are unsigned char with 1";
-    }
-    text << ": it is not used, so that no " << what
-         << " are hidden or ghosts; mend the source of the image. This is said once.";
-    this->Warnings[what + (isFlags ? " has" : " holds")] = text.str();
-    return static_cast<vtkUnsignedCharArray*>(nullptr);
+    text << "The array '" << array->GetName() << "' of the " << what << " has " << array->GetNumberOfTuples()
+         << " tuples of " << array->GetNumberOfComponents() << " " << array->GetDataTypeAsString() << ", but needs "
+         << count << " tuples of 1 unsigned char: it is ignored, and no " << what
+         << " are hidden or ghosts. Fix the source of the image. This warning appears once.";
+    this->Warnings[what] = text.str();
+    return nullptr;
   };
   this->Points = find(image->GetPointData(), image->GetNumberOfPoints(), "points");
   this->Cells = find(image->GetCellData(), image->GetNumberOfCells(), "cells");

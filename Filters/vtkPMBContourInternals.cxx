@@ -9,7 +9,6 @@
 #include "vtkInformation.h"
 #include "vtkInformationObjectBaseKey.h"
 #include "vtkInformationVector.h"
-#include "vtkPMBContourProgress.h"
 #include "vtkPolyData.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkTable.h"
@@ -155,14 +154,13 @@ void vtkPMBContourFilter::vtkInternals::Execute(vtkInformationVector** inputVect
   }
   catch (const std::bad_alloc&)
   {
-    std::ostringstream text;
-    text << "There is not enough memory for the mesh";
+    error = "There is not enough memory for the mesh";
     if (this->Counted.points > 0)
     {
-      text << " of " << this->Counted.triangles << " triangles and " << this->Counted.points << " points";
+      error += " of " + std::to_string(this->Counted.triangles) + " triangles and " +
+        std::to_string(this->Counted.points) + " points";
     }
-    text << ": contour a part of the volume (Extract Subset), or turn normals, gradients and other arrays off.";
-    error = text.str();
+    error += ": contour a part of the volume (Extract Subset), or turn normals, gradients and other arrays off.";
   }
   catch (const Aborted&)
   {
@@ -452,7 +450,7 @@ void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
     job.Progress.Begin(Steps::MEASURE);
     this->Check(job, vtkPMBContour::MeasureSurface(context, arrays.GetMesh(), job.Parts, job.Isovalues, job.Output),
       /*onCPU=*/true,
-      "The surface could not be measured: ", ". Set ComputeMeasures off to have it without measures.");
+      "The surface could not be measured: ", ". Turn ComputeMeasures off to get the surface without measures.");
   }
   this->Check(job, arrays.KeepRanges(context, job.Parts, job.Output), /*onCPU=*/true);
   if (job.Context->OnGPU && this->Filter->RemoveDegenerateTriangles != 2 && sizes.triangles > 0)
@@ -485,9 +483,8 @@ void vtkPMBContourFilter::vtkInternals::Check(
   if (isGPU && status == PMB_INTERNAL)
   {
     job.Context->Discard();
-    error +=
-      ". The next execution starts afresh, on the CPU if the GPU cannot be used any more; if it fails too, set "
-      "Device (in ParaView: Run On) to CPU.";
+    error += ". The next execution starts over, on the CPU if the GPU no longer works; if it fails too, set "
+             "Device (in ParaView: Run On) to CPU.";
   }
   throw Failed{ error };
 }

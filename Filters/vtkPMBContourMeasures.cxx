@@ -29,15 +29,15 @@ namespace
 const int NotShown =
   vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::REFINEDCELL | vtkDataSetAttributes::HIDDENCELL;
 
-template <typename ArrayT, typename T>
-void AddArray(
-  vtkFieldData* fields, const char* name, const std::vector<pmb_measures>& measures, T pmb_measures::*member)
+// value: a member of the items, or a function of them.
+template <typename ArrayT, typename T, typename ValueT>
+void AddArray(vtkFieldData* fields, const char* name, const std::vector<T>& items, ValueT value)
 {
   vtkNew<ArrayT> array;
   array->SetName(name);
-  for (const pmb_measures& one : measures)
+  for (const T& item : items)
   {
-    array->InsertNextValue(one.*member);
+    array->InsertNextValue(std::invoke(value, item));
   }
   fields->AddArray(array);
 }
@@ -144,13 +144,7 @@ pmb_status MeasureSurface(pmb_context* context, const pmb_mesh& mesh, const std:
     return status;
   }
   vtkFieldData* fields = output->GetFieldData();
-  vtkNew<vtkDoubleArray> values;
-  values->SetName("Isovalue");
-  for (double isovalue : isovalues)
-  {
-    values->InsertNextValue(isovalue);
-  }
-  fields->AddArray(values);
+  AddArray<vtkDoubleArray>(fields, "Isovalue", isovalues, [](double isovalue) { return isovalue; });
   AddArray<vtkDoubleArray>(fields, "Area", measures, &pmb_measures::area);
   AddArray<vtkDoubleArray>(fields, "Volume", measures, &pmb_measures::volume);
   AddArray<vtkTypeInt64Array>(fields, "Closed", measures, &pmb_measures::closed);

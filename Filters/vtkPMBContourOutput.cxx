@@ -262,7 +262,9 @@ void Output::AllocateCellArrays(vtkPMBContourFilter* filter)
     vtkSmartPointer<vtkAbstractArray> array;
     if (numbers && FindMemory(numbers).Samples)
     {
-      array = NewLike(numbers, this->Sizes.triangles, this->Kept, /*pinned=*/false);
+      const auto plain = NewLike(numbers, this->Sizes.triangles, this->Kept, /*pinned=*/false);
+      this->PlainCellArrays.emplace_back(numbers, plain);
+      array = plain;
     }
     else
     {
@@ -270,10 +272,11 @@ void Output::AllocateCellArrays(vtkPMBContourFilter* filter)
       array->SetName(source->GetName());
       array->SetNumberOfComponents(source->GetNumberOfComponents());
       array->SetNumberOfTuples(this->Sizes.triangles);
+      this->OtherCellArrays.emplace_back(source, array);
     }
-    this->CellArrays.emplace_back(source, array);
+    this->CellArrays.emplace_back(array);
   }
-  if (!this->CellArrays.empty() && this->Sizes.triangles > 0)
+  if (!this->CellArrays.empty())
   {
     static_assert(sizeof(vtkIdType) == sizeof(int64_t), "this module needs VTK with 64-bit ids");
     this->Cells->SetNumberOfIds(this->Sizes.triangles);
@@ -337,18 +340,10 @@ void Output::CopyCells(int threads, const Report& report)
 {
   const vtkIdType* cells = this->Cells->GetPointer(0);
   const vtkIdType count = this->Cells->GetNumberOfIds();
-  std::vector<std::pair<vtkDataArray*, vtkDataArray*>> plain;
-  for (const auto& pair : this->CellArrays)
+  const auto& plain = this->PlainCellArrays;
+  for (size_t i = 0; count > 0 && i < this->OtherCellArrays.size(); ++i)
   {
-    vtkDataArray* from = vtkDataArray::SafeDownCast(pair.first);
-    if (from && FindMemory(from).Samples)
-    {
-      plain.emplace_back(from, vtkDataArray::SafeDownCast(pair.second));
-    }
-    else if (count > 0)
-    {
-      pair.second->InsertTuplesStartingAt(0, this->Cells, pair.first); // texts, bits and other layouts
-    }
+    this->OtherCellArrays[i].second->InsertTuplesStartingAt(0, this->Cells, this->OtherCellArrays[i].first);
   }
   // Triangles, copied in a few milliseconds for an array.
   const vtkIdType portion = std::clamp<vtkIdType>(count / threads + 1, 1 << 18, 1 << 20);
@@ -389,9 +384,9 @@ void Output::Finish(vtkPolyData* output, int threads, const Report& report)
   output->SetPoints(points);
   output->SetPolys(this->Polys);
   this->Polys->GetConnectivityArray()->GetInformation()->Set(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS(), 1);
-  for (const auto& array : this->CellArrays)
+  for (vtkAbstractArray* array : this->CellArrays)
   {
-    output->GetCellData()->AddArray(array.second);
+    output->GetCellData()->AddArray(array);
   }
   CopyActiveAttributes(this->Image->GetCellData(), output->GetCellData());
   vtkPointData* pointData = output->GetPointData();

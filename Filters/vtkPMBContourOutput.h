@@ -18,7 +18,6 @@
 #include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
-class vtkDataSetAttributes;
 class vtkDoubleArray;
 class vtkPMBContourFilter;
 class vtkPolyData;
@@ -147,8 +146,10 @@ private:
     vtkSmartPointer<vtkDataArray> Copy; // where the core cannot read it in place
   };
   std::vector<Passed> PassedArrays;
-  std::vector<pmb_attribute> Attributes;                                                   // of them
-  std::vector<std::pair<vtkAbstractArray*, vtkSmartPointer<vtkAbstractArray>>> CellArrays; // theirs and ours
+  std::vector<pmb_attribute> Attributes;                                        // of them
+  std::vector<vtkSmartPointer<vtkAbstractArray>> CellArrays;                    // of the output
+  std::vector<std::pair<vtkDataArray*, vtkDataArray*>> PlainCellArrays;         // in one piece of memory: from, to
+  std::vector<std::pair<vtkAbstractArray*, vtkAbstractArray*>> OtherCellArrays; // texts, bits and other layouts
   vtkNew<vtkIdList> Cells; // of each triangle, if there are such arrays
 };
 

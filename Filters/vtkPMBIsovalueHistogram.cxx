@@ -10,7 +10,6 @@
 #include "vtkObjectFactory.h"
 #include "vtkPMBContourContexts.h"
 #include "vtkPMBContourOutput.h"
-#include "vtkPMBContourProgress.h"
 #include "vtkTable.h"
 
 #include <new>
@@ -87,7 +86,7 @@ int vtkPMBIsovalueHistogram::RequestData(
   }
   catch (const std::bad_alloc&)
   {
-    error = "There is not enough memory for the summary of the volume: take a part of it (Extract Subset).";
+    error = "There is not enough memory for the summary of the volume: use a part of the volume (Extract Subset).";
   }
   if (!error.empty())
   {

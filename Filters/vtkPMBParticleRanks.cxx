@@ -205,7 +205,7 @@ void CheckNumbers(const std::vector<Descriptions>& lists)
     if (count > 0 && count < static_cast<std::ptrdiff_t>(lists.size()))
     {
       throw Failed{ std::string("The array of ") + Particles::Names[i] +
-        " is on some of the ranks with points alone: give it to all." };
+        " is missing on some of the ranks that have points: add it on all ranks." };
     }
   }
 }

@@ -124,9 +124,7 @@ pmb_particle_request vtkPMBParticleSurface::Internals::MakeRequest(
   }
   if (radius == 0)
   {
-    throw Failed{
-      "No radius can be found from the points, because no two of them are at different places: set Radius."
-    };
+    throw Failed{ "No radius can be found from the points, because all of them are at the same place: set Radius." };
   }
   filter->UsedRadius = radius;
   pmb_particle_request request = {};
@@ -319,7 +317,7 @@ void vtkPMBParticleSurface::Internals::Run(vtkPMBParticleSurface* filter, Ranks&
   {
     vtkWarningWithObjectMacro(filter, << leftOut << " of "
                                       << vtkPointSet::GetData(inputVector[0])->GetNumberOfPoints()
-                                      << " points are at a position that is not a finite number, and were left out.");
+                                      << " points have a position that is not finite, and are ignored.");
   }
 }
 

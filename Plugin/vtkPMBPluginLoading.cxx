@@ -54,9 +54,8 @@ void CheckCopies()
     }
     else if (first != file)
     {
-      vtkGenericWarningMacro("The plugin "
-        << Name << " is loaded already, from " << first << "; the copy " << file
-        << " changes nothing. To use that one, restart ParaView and load it alone.");
+      vtkGenericWarningMacro("The plugin " << Name << " is loaded already, from " << first << "; the copy " << file
+                                           << " is ignored. To use it, restart ParaView and load only this copy.");
     }
   }
 }
@@ -133,8 +132,8 @@ void CheckServer(vtkObject*, unsigned long, void*, void* data)
   if (!vtkPMBPluginLoading::IsOnServer(session))
   {
     vtkGenericWarningMacro("The plugin " << Name
-                                         << " is loaded on the client, but not on the server, which has to have it "
-                                         << "for PMB Contour: load it there too (Tools > Manage Plugins, or "
+                                         << " is loaded on the client, but not on the server, where PMB Contour "
+                                         << "needs it: load it there too (Tools > Manage Plugins, or "
                                          << "LoadPlugin(file, remote=True)).");
   }
 }

@@ -67,8 +67,7 @@ int vtkSMPMBContourProxy::LoadXMLState(vtkPVXMLElement* element, vtkSMProxyLocat
   }
   if (!unknown.empty())
   {
-    vtkWarningMacro(
-      "The state file has properties that this version of PMB Contour does not know, and they are left out: "
+    vtkWarningMacro("This version of PMB Contour ignores properties of the state file that it does not know: "
       << unknown << ". A newer version of the plugin may have saved it.");
   }
   return this->Superclass::LoadXMLState(element, locator);

@@ -485,7 +485,7 @@ private:
       vtkWarningWithObjectMacro(mapper,
         "OpenGL has no memory for a buffer of "
           << bytes << " bytes. VTK's own mapper draws instead: the same picture, but slower. "
-          << "Free memory of the GPU, or show fewer triangles. This is said once.");
+          << "Free GPU memory, or show fewer triangles. This warning appears once.");
     }
     return filled;
   }

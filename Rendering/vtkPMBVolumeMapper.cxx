@@ -400,7 +400,7 @@ std::string vtkPMBVolumeMapper::FindObstacle(vtkVolumeProperty* property, vtkDat
     return "the cropping keeps more than one box";
   }
   const int planes = (this->ClippingPlanes ? this->ClippingPlanes->GetNumberOfItems() : 0) + (this->Cropping ? 6 : 0);
-  return planes > PMB_RAY_PLANES ? "there are more than 8 planes that cut, the 6 of a cropping box included" : "";
+  return planes > PMB_RAY_PLANES ? "there are more than 8 cutting planes, including the 6 of a cropping box" : "";
 }
 
 // Returns null if the isovalues give the colors.
@@ -414,7 +414,7 @@ vtkDataArray* vtkPMBVolumeMapper::FindColors(vtkImageData* image)
   std::ostringstream obstacle;
   if (!array)
   {
-    obstacle << "there is no point array of numbers '" << this->ColorArrayName << "' to color by";
+    obstacle << "there is no numeric point array '" << this->ColorArrayName << "' to color by";
   }
   else if (array->GetNumberOfComponents() != 1)
   {
@@ -433,7 +433,7 @@ vtkDataArray* vtkPMBVolumeMapper::FindColors(vtkImageData* image)
   if (this->Own->Told.insert(obstacle.str()).second)
   {
     vtkWarningMacro(
-      "Isosurfaces have the colors of their isovalues, because " << obstacle.str() << ". This is said once.");
+      "Isosurfaces have the colors of their isovalues, because " << obstacle.str() << ". This warning appears once.");
   }
   return nullptr;
 }
@@ -458,7 +458,7 @@ void vtkPMBVolumeMapper::RenderWithOther(vtkRenderer* renderer, vtkVolume* volum
 {
   if (this->Own->Told.insert(why).second)
   {
-    vtkWarningMacro("vtkSmartVolumeMapper draws this volume, because " << why << ". This is said once.");
+    vtkWarningMacro("vtkSmartVolumeMapper draws this volume, because " << why << ". This warning appears once.");
   }
   this->Own->LastDevice.clear();
   this->Other->SetInputDataObject(this->GetDataObjectInput());

@@ -300,7 +300,7 @@ void vtkPMBVolumeRepresentation::UpdateArrays(vtkImageData* image)
   vtkDataArray* drawn = arrays->GetArray(this->VolumeMapper->GetArrayName());
   if (!drawn && !contoured.empty() && contoured != this->Missing && image->GetNumberOfPoints() > 0)
   {
-    vtkWarningMacro("Isosurface draws nothing, because there is no point array of numbers '"
+    vtkWarningMacro("Isosurface draws nothing, because there is no numeric point array '"
       << contoured << "' to contour. Choose another array at Contour By.");
     this->Missing = contoured;
   }

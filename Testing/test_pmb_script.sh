@@ -53,7 +53,7 @@ bare="env PATH=$work/bin PMB_BUILD_DIR=$work/build"
   expect 'install with two folders' 1 "but 'b' was given too" "$pmb" install a b
   expect 'install into a file' 1 'cannot write .*fix:' "$pmb" install /dev/null/prefix
   expect 'uninstall of nothing' 1 'nothing to remove: there is no .*installed.txt' "$pmb" uninstall "$work"
-  expect 'package of something' 1 "package takes nothing, or 'vtk', but 'x' was given" "$pmb" package x
+  expect 'package of something' 1 "package takes no argument or 'vtk', but 'x' was given" "$pmb" package x
   expect 'papers without CUDA' 1 'bench --papers needs CUDA.*fix:.*--cpu' $bare "$pmb" bench --papers --table cayley
   expect 'no root and no sudo' 1 'cannot install g++ make ninja-build.*no sudo; fix: as root' $bare "$pmb" build
   printf '#!/bin/sh\nexit 1\n' >"$work/bin/sudo"

@@ -445,7 +445,7 @@ void vtkPMBContourAcceleration::Enable(int filters)
         << "vtkFlyingEdges3D and vtkMarchingCubes cannot be accelerated, because this program has set "
         << executive.GetClassName()
         << " as the default executive: call vtkPMBContourAcceleration::Enable() before "
-           "vtkAlgorithm::SetDefaultExecutivePrototype(), or do without the latter.");
+           "vtkAlgorithm::SetDefaultExecutivePrototype(), or do not call the latter.");
       filters &= CONTOUR_FILTER;
     }
   }

@@ -5,7 +5,6 @@
 #include "vtkCellData.h"
 #include "vtkContourFilter.h"
 #include "vtkDataArray.h"
-#include "vtkFloatArray.h"
 #include "vtkFlyingEdges3D.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
@@ -19,6 +18,7 @@
 #include "vtkPolyData.h"
 #include "vtkSmartPointer.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
+#include "vtkStructuredExtent.h"
 #include "vtkUniformGrid.h"
 #include "vtkUnsignedCharArray.h"
 #include "vtkVersionMacros.h"
@@ -64,17 +64,11 @@ bool PassesCells(vtkPMBContourFilter* filter, int which)
     (VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0) && filter->GetInterpolateAttributes());
 }
 
-// Returns the array that the filter contours, or null.
+// Returns the point array that the filter contours, or null. The filter itself refuses arrays of cells.
 vtkDataArray* FindContoured(vtkPMBContourFilter* filter, vtkImageData* image)
 {
   vtkPointData* arrays = image->GetPointData();
   vtkInformation* asked = filter->GetInputArrayInformation(0);
-  const int association = asked->Get(vtkDataObject::FIELD_ASSOCIATION());
-  if (association != vtkDataObject::FIELD_ASSOCIATION_POINTS &&
-    association != vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS)
-  {
-    return nullptr;
-  }
   const char* name = asked->Get(vtkDataObject::FIELD_NAME());
   return name ? arrays->GetArray(name) : arrays->GetAttribute(asked->Get(vtkDataObject::FIELD_ATTRIBUTE_TYPE()));
 }
@@ -83,15 +77,7 @@ vtkDataArray* FindContoured(vtkPMBContourFilter* filter, vtkImageData* image)
 bool IsAskedFor(vtkImageData* image, vtkInformation* inInfo)
 {
   const int* asked = inInfo->Get(vtkStreamingDemandDrivenPipeline::UPDATE_EXTENT());
-  const int* extent = image->GetExtent();
-  for (int axis = 0; asked && axis < 3; ++axis)
-  {
-    if (extent[2 * axis] < asked[2 * axis] || extent[2 * axis + 1] > asked[2 * axis + 1])
-    {
-      return false;
-    }
-  }
-  return true;
+  return !asked || vtkStructuredExtent::Smaller(image->GetExtent(), asked);
 }
 
 // Refuses arrays that VTK's filters treat otherwise.
@@ -100,7 +86,7 @@ std::string RefuseArrays(vtkPMBContourFilter* filter, int which, vtkImageData* i
   vtkDataArray* contoured = FindContoured(filter, image);
   if (!contoured)
   {
-    return "there is no such array";
+    return "the input has no such array";
   }
   vtkPointData* data = image->GetPointData();
   const bool passes = filter->GetInterpolateAttributes() != 0;
@@ -109,12 +95,11 @@ std::string RefuseArrays(vtkPMBContourFilter* filter, int which, vtkImageData* i
     vtkAbstractArray* array = data->GetAbstractArray(name);
     return array && (array == contoured || passes);
   };
-  const auto taken = [](const std::string& name) { return "the image has an array " + name + " already"; };
   std::string reason = FirstOf({ { contoured->GetDataType() == VTK_BIT, "the array holds bits" },
     { which == Acceleration::MARCHING_CUBES && contoured->GetNumberOfComponents() > 1,
       "the array has several components, which vtkMarchingCubes refuses" },
-    { filter->GetComputeNormals() && has("Normals"), taken("Normals") },
-    { filter->GetComputeGradients() && has("Gradients"), taken("Gradients") } });
+    { filter->GetComputeNormals() && has("Normals"), "the image already has an array Normals" },
+    { filter->GetComputeGradients() && has("Gradients"), "the image already has an array Gradients" } });
   for (int i = 0; passes && reason.empty() && i < data->GetNumberOfArrays(); ++i)
   {
     vtkDataArray* numbers = data->GetArray(i);
@@ -124,10 +109,9 @@ std::string RefuseArrays(vtkPMBContourFilter* filter, int which, vtkImageData* i
       numbers != data->GetPedigreeIds();
     // vtkFlyingEdges3D finds other arrays by their names.
     const bool isFound = isPlain && (numbers->GetName() || PassesCells(filter, which));
-    reason = FirstOf(
-      { { isOther && !isFound, "beside the contoured array there is one of text, bits or ids, or without a name" },
-        { isOther && which == Acceleration::FLYING_EDGES && !isReal,
-          "beside the contoured array there is one of integers, of which vtkFlyingEdges3D makes floats" } });
+    reason = FirstOf({ { isOther && !isFound, "another point array holds text, bits or ids, or has no name" },
+      { isOther && which == Acceleration::FLYING_EDGES && !isReal,
+        "another point array holds integers, which vtkFlyingEdges3D converts to floats" } });
   }
   return reason;
 }
@@ -171,17 +155,16 @@ std::string CopySettings(vtkAlgorithm* stock, int which, vtkPMBContourFilter* fi
   {
     CopyCommon(edges, filter);
     filter->SetInterpolateAttributes(edges->GetInterpolateAttributes());
-    return FirstOf(
-      { { edges->GetArrayComponent() != 0, "ArrayComponent is not 0, of which vtkFlyingEdges3D knows nothing" },
-        { edges->GetInterpolateAttributes() && edges->GetNumberOfContours() > 1,
-          "vtkFlyingEdges3D passes other arrays only if the first of several isovalues has a surface" } });
+    return FirstOf({ { edges->GetArrayComponent() != 0, "ArrayComponent is not 0, which vtkFlyingEdges3D ignores" },
+      { edges->GetInterpolateAttributes() && edges->GetNumberOfContours() > 1,
+        "vtkFlyingEdges3D passes other arrays only if the first of several isovalues has a surface" } });
   }
   auto* cubes = static_cast<vtkMarchingCubes*>(stock);
   CopyCommon(cubes, filter);
   filter->SetInterpolateAttributes(0);
   vtkIncrementalPointLocator* locator = cubes->GetLocator();
-  return FirstOf({ { locator && typeid(*locator) != typeid(vtkMergePoints), "it has a locator of its own" },
-    { cubes->GetComputeGradients() != 0, "what vtkMarchingCubes gives as gradients are others" } });
+  return FirstOf({ { locator && typeid(*locator) != typeid(vtkMergePoints), "it has a custom locator" },
+    { cubes->GetComputeGradients() != 0, "vtkMarchingCubes computes different gradients" } });
 }
 
 std::string Refuse(vtkPMBContourFilter* filter, int which, vtkDataObject* input, vtkInformation* inInfo)
@@ -198,12 +181,12 @@ std::string Refuse(vtkPMBContourFilter* filter, int which, vtkDataObject* input,
   {
     return reason;
   }
-  reason = FirstOf({ { image->GetDataDimension() != 3, "the image has not three dimensions" },
+  reason = FirstOf({ { image->GetDataDimension() != 3, "the image is not three-dimensional" },
     { isContour && vtkUniformGrid::SafeDownCast(image), "the input is vtkUniformGrid" },
     { isContour && !image->GetDirectionMatrix()->IsIdentity(),
       "the image has a direction matrix, which vtkContourFilter ignores" },
     { which != Acceleration::MARCHING_CUBES && !IsAskedFor(image, inInfo),
-      "only a part of the image was asked for" } });
+      "only a part of the image was requested" } });
   reason = reason.empty() ? RefuseArrays(filter, which, image) : reason;
   using Types = vtkDataSetAttributes;
   reason =

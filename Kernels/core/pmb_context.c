@@ -226,7 +226,7 @@ static pmb_status check_dims(pmb_context *context, const pmb_volume *volume)
         (long long)volume->dims[0], (long long)volume->dims[1], (long long)volume->dims[2]);
     }
     if (volume->dims[a] > (INT64_MAX >> 8) / samples) {
-      return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: dims %lld x %lld x %lld are more samples than 2^55",
+      return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: dims %lld x %lld x %lld are more than 2^55 samples",
         (long long)volume->dims[0], (long long)volume->dims[1], (long long)volume->dims[2]);
     }
     samples *= volume->dims[a];
@@ -261,7 +261,7 @@ static pmb_status check_volume(pmb_context *context, const pmb_volume *volume)
   PMB_STEP(pmb_check_size(context, "pmb_volume", volume->struct_size, sizeof(*volume)));
   if (pmb_type_size(volume->type) == 0) {
     return pmb_fail(
-      context, PMB_INVALID, "pmb_bind: sample type %d is none of pmb_type's ten (1 to 10)", (int)volume->type);
+      context, PMB_INVALID, "pmb_bind: sample type is %d; use a value of pmb_type, 1 to 10", (int)volume->type);
   }
   if (!volume->samples) {
     return pmb_fail(context, PMB_INVALID, "pmb_bind: samples is NULL");

@@ -17,8 +17,7 @@ pmb_status pmb_register_gl(
   *buffers = NULL;
   context->error[0] = '\0';
   if (!context->backend->register_gl) {
-    return pmb_fail(
-      context, PMB_UNAVAILABLE, "pmb_register_gl: this context works on the CPU; use the host's memory");
+    return pmb_fail(context, PMB_UNAVAILABLE, "pmb_register_gl: this context works on the CPU; use host memory");
   }
   pmb_gl_buffers *made = calloc(1, sizeof(*made));
   if (!made) {

@@ -59,8 +59,8 @@ static pmb_status cpu_create(pmb_context *context, const char *path)
   const pmb_cpu_loops *loops = pmb_cpu_find_loops(path);
   if (!loops) {
     return pmb_fail(context, PMB_UNAVAILABLE,
-      "%s \"%.40s\" is not here; leave it out (\"%s\" on this machine), or use \"portable\" or \"reference\"",
-      named_by, path, pmb_cpu_find_loops(NULL)->name);
+      "%s \"%.40s\" is not available; leave it out to use \"%s\", or use \"portable\" or \"reference\"", named_by,
+      path, pmb_cpu_find_loops(NULL)->name);
   }
   pmb_cpu *cpu = pmb_memory_take(&context->memory, 1, sizeof(*cpu));
   if (!cpu) {

@@ -380,8 +380,8 @@ static pmb_status measure_sums(measuring *m, double share, pmb_measures *measure
   PMB_STEP(run_sums(m, share, &total));
   if (total.triangles > 0 && (total.lowest < 0 || total.highest >= m->size.points)) {
     return pmb_fail(m->context, PMB_INVALID,
-      "pmb_measure: a triangle uses point %lld, but its part has %lld points from %lld on; are the parts those of this "
-      "mesh?",
+      "pmb_measure: a triangle uses point %lld, but its part has %lld points from %lld on; pass the parts of this "
+      "mesh",
       (long long)((uint64_t)(total.lowest < 0 ? total.lowest : total.highest) + (uint64_t)m->before.points),
       (long long)m->size.points, (long long)m->before.points);
   }

@@ -407,7 +407,7 @@ static pmb_status name_fans(sheets *s, pmb_sizes *part)
   }
   if (s->mesh->id_type == PMB_INT32 && begin + s->size.points + more > INT32_MAX) {
     return pmb_fail(s->context, PMB_TOO_LARGE,
-      "pmb_split_sheets: %lld points need ids of 64 bits; set id_type to PMB_INT64",
+      "pmb_split_sheets: %lld points need 64-bit ids; set id_type to PMB_INT64",
       (long long)(begin + s->size.points + more));
   }
   PMB_STEP(more > 0 ? grow_copied(s, s->added, more) : PMB_OK);

@@ -18,8 +18,8 @@ static pmb_status check_array(
   }
   const size_t size = pmb_type_size(array->type);
   if (size == 0) {
-    return pmb_fail(p->context, PMB_INVALID,
-      "pmb_particles_count: %s has type %d; use one of pmb_type's ten (1 to 10)", name, (int)array->type);
+    return pmb_fail(p->context, PMB_INVALID, "pmb_particles_count: %s has type %d; use a value of pmb_type, 1 to 10",
+      name, (int)array->type);
   }
   if (array->stride == 0) {
     array->stride = components;
@@ -104,7 +104,7 @@ pmb_status pmb_particles_check(pmb_particles *p, const pmb_particle_request *req
   }
   if (!PMB_IS_FINITE(r->isovalue) || (r->kernel != PMB_KERNEL_SPHERES && !(r->isovalue > 1e-30))) {
     return pmb_fail(context, PMB_INVALID,
-      "pmb_particles_count: isovalue is %g; use a finite number, above 1e-30 but for spheres: it is 0 outside",
+      "pmb_particles_count: isovalue is %g; use a finite number, above 1e-30 except with PMB_KERNEL_SPHERES",
       r->isovalue);
   }
   if (r->whole &&
@@ -113,7 +113,7 @@ pmb_status pmb_particles_check(pmb_particles *p, const pmb_particle_request *req
   }
   if (r->whole && r->z_begin > r->z_end) {
     return pmb_fail(context, PMB_INVALID,
-      "pmb_particles_count: z_begin is %lld and z_end is %lld; use one that is not less", (long long)r->z_begin,
+      "pmb_particles_count: z_begin is %lld and z_end is %lld; use a z_end of z_begin or more", (long long)r->z_begin,
       (long long)r->z_end);
   }
   if (r->brick_limit < 0) {

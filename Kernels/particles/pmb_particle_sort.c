@@ -121,7 +121,7 @@ static pmb_status make_grid(pmb_particles *p, const double low[3], const double 
   }
   if (longest > most || bricks > 0x1p59) {
     return pmb_fail(p->context, PMB_TOO_LARGE,
-      "pmb_particles_count: the particles with spacing %g need %g samples along an axis, and 2^28 or fewer are possible; use a "
+      "pmb_particles_count: the particles with spacing %g need %g samples along an axis, and the limit is 2^28; use a "
       "spacing of %.3g or more",
       spacing, longest, spacing * fmax(longest / most, cbrt(bricks / 0x1p59)) * 1.1);
   }

@@ -75,11 +75,12 @@ static pmb_status check_table(pmb_context *context, const pmb_ray_request *reque
   if (!all_finite(numbers, 3) || !(request->table_low < request->table_high) ||
     (request->mode == PMB_RAY_COMPOSITE && !(request->table_unit > 0))) {
     return pmb_fail(context, PMB_INVALID,
-      "pmb_cast_rays: the table goes from %g to %g, of unit %g; use finite numbers, the smaller one first, and a unit above 0",
+      "pmb_cast_rays: the table goes from %g to %g with unit %g; use finite numbers, the smaller one first, and a unit above 0",
       request->table_low, request->table_high, request->table_unit);
   }
   if (!are_colors(request->table, 4 * request->table_size)) {
-    return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: a number of the table is not from 0 to 1");
+    return pmb_fail(
+      context, PMB_INVALID, "pmb_cast_rays: table has a number outside 0 to 1; use numbers from 0 to 1");
   }
   return PMB_OK;
 }
@@ -228,7 +229,7 @@ static pmb_status make_view(pmb_context *context, const pmb_ray_request *request
   job->step = request->step > 0 ? request->step : fmax(shortest / 2, 2 * longest_ray / PMB_RAY_STEPS);
   if (!(longest_ray / job->step < PMB_RAY_STEPS)) {
     return pmb_fail(context, PMB_INVALID,
-      "pmb_cast_rays: a ray through the volume has %g samples, %g apart; use a step that gives less than %d",
+      "pmb_cast_rays: a ray through the volume has %g samples, %g apart; use a step that gives fewer than %d",
       longest_ray / job->step, job->step, (int)PMB_RAY_STEPS);
   }
   job->longest = longest_ray / job->step;

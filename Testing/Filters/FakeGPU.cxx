@@ -102,7 +102,7 @@ pmb_status Begin(pmb_context* context, fake_call call)
     held.Failed = true; // the text is that of the CUDA backend
     TheMachine().Facts.cut += call == FAKE_SUMMARY;
     return pmb_fail(context, PMB_INTERNAL,
-      "the GPU failed in another call and what it held is lost: destroy this context and make a new one");
+      "the GPU failed in another call and lost its data: destroy this context and make a new one");
   }
   if (!IsNow(plan.FailIn))
   {

@@ -251,7 +251,7 @@ void Run::JudgeMessages(Outcome outcome, int warnings)
 {
   const int errors = outcome == FAULT && this->Executions > 0 ? 1 : 0;
   int ofGhosts = 0;
-  for (size_t at = 0; (at = this->Said->Text().find("it is not used, so that no ", at)) != std::string::npos; ++at)
+  for (size_t at = 0; (at = this->Said->Text().find("it is ignored, and no ", at)) != std::string::npos; ++at)
   {
     ++ofGhosts;
   }

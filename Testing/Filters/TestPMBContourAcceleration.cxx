@@ -369,7 +369,7 @@ void TestOddArrays()
   vtkNew<vtkFloatArray> floats;
   vtkNew<vtkUnsignedCharArray> bytes;
   vtkNew<vtkSOADataArrayTemplate<float>> soa;
-  const std::string besides = "beside the contoured array";
+  const std::string besides = "another point array";
   const struct
   {
     vtkAbstractArray* Prototype;
@@ -463,9 +463,9 @@ void TestLeftToVTK()
   TestOtherGrids(image, one);
   for (Kind kind : { CONTOUR, EDGES, CUBES })
   {
-    CheckLeft(kind, flat, one, "2D image", "three dimensions");
+    CheckLeft(kind, flat, one, "2D image", "not three-dimensional");
   }
-  CheckLeft(EDGES, empty, one, "empty image", "three dimensions");
+  CheckLeft(EDGES, empty, one, "empty image", "not three-dimensional");
   CheckLeft(CONTOUR, hidden, one, "hidden cell", "hidden");
   CheckLeft(EDGES, hidden, one, "hidden cell", "hidden");
   CheckLeft(CONTOUR, unfit, one, "flags that do not fit", "does not fit the image");
@@ -482,7 +482,7 @@ void TestLeftToVTK()
   others.Others = first.Others = 1;
   first.Isovalues = { 99, 0.1 };
   CheckLeft(
-    EDGES, MakeRichImage(VTK_SHORT, Noise(7, 50)), others, "integers", "of which vtkFlyingEdges3D makes floats");
+    EDGES, MakeRichImage(VTK_SHORT, Noise(7, 50)), others, "integers", "which vtkFlyingEdges3D converts to floats");
   CheckLeft(EDGES, rich, first, "several isovalues", "only if the first of several isovalues has a surface");
   CheckParity(EDGES, rich, others, "other arrays");
   CheckParity(EDGES, bits, one, "bits that vtkFlyingEdges3D does not pass on");

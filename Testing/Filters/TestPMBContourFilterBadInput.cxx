@@ -104,12 +104,12 @@ std::vector<Trouble> Troubles()
       With(onCells, 6859, Cells, Points) },
     { "a cell array", { "'other'", "belongs to the cells", "Cell Data to Point Data" },
       With(chosenOnCells, 6859, Cells, Cells) },
-    { "a string array", { "'other'", "no numbers" }, With(names, 8000, Points, Points) },
+    { "a string array", { "'other'", "not numeric" }, With(names, 8000, Points, Points) },
     { "an empty array", { "'other'", "0 tuples", "8000 points" }, With(hollow, 0, Points, Points) },
     { "a short array", { "'other'", "7999 tuples", "8000 points" }, With(shorter, 7999, Points, Points) },
-    { "component too high", { "ArrayComponent is 1", "1 component" },
+    { "component too high", { "no component 1", "ArrayComponent to a number from 0 to 0" },
       [](vtkPMBContourFilter* f, vtkImageData*) { f->SetArrayComponent(1); } },
-    { "component negative", { "ArrayComponent is -1" },
+    { "component negative", { "no component -1" },
       [](vtkPMBContourFilter* f, vtkImageData*) { f->SetArrayComponent(-1); } },
     { "spacing 0", { "(1, 0, 1)", "spacing" },
       [](vtkPMBContourFilter*, vtkImageData* image) { image->SetSpacing(1, 0, 1); } },
@@ -117,7 +117,7 @@ std::vector<Trouble> Troubles()
       [](vtkPMBContourFilter*, vtkImageData* image) { image->SetSpacing(1, 1, NaN); } },
     { "origin infinite", { "inf", "Origin" },
       [](vtkPMBContourFilter*, vtkImageData* image) { image->SetOrigin(Infinity, 0, 0); } },
-    { "singular direction", { "singular" },
+    { "singular direction", { "determinant 0" },
       [](vtkPMBContourFilter*, vtkImageData* image) { image->SetDirectionMatrix(1, 0, 0, 0, 1, 0, 1, 1, 0); } },
     { "NaN in the direction", { "direction matrix" },
       [](vtkPMBContourFilter*, vtkImageData* image) { image->SetDirectionMatrix(1, 0, 0, 0, NaN, 0, 0, 0, 1); } },
@@ -138,7 +138,7 @@ void TestOtherInput()
   }
 }
 
-// Isovalues that are no finite numbers are left out, with one warning; the others are drawn and measured.
+// Ignores isovalues that are not finite, with one warning; draws and measures the others.
 void TestIsovaluesNotFinite()
 {
   auto image = Good();
@@ -168,7 +168,7 @@ void TestIsovaluesNotFinite()
   filter->Update();
   PMB_CHECK(filter->GetOutput()->GetNumberOfPolys() > 100, "the suggested isovalue");
   PMB_CHECK(Has(filter->GetLastRunSummary(), "was suggested"), filter->GetLastRunSummary());
-  PMB_CHECK(Has(messages.Text(), "suggested one"), messages.Text());
+  PMB_CHECK(Has(messages.Text(), "the suggested isovalue is used"), messages.Text());
   PMB_EQUAL(messages.Errors(), 0, "none finite: errors");
   PMB_EQUAL(messages.Warnings(), 1, "none finite: warnings");
   messages.Clear();

@@ -316,7 +316,7 @@ void TestSummary()
   vtkImageData::SafeDownCast(bad->GetBlock(0))->SetSpacing(0, 1, 1);
   bad->SetBlock(1, MakeImage(9, 1, 1, VTK_FLOAT, Distance(1, 0, 0)));
   filter->SetInputData(bad);
-  PMB_CHECK(Has(run(5.3), "Failed: The spacing"), filter->GetLastRunSummary());
+  PMB_CHECK(Has(run(5.3), "Failed: The image has spacing"), filter->GetLastRunSummary());
   PMB_EQUAL(messages.Errors(), 1, "an error of a block");
 }
 }

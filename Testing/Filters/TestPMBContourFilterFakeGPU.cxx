@@ -348,7 +348,7 @@ void TestStruckTooOften(bool always)
   const unsigned long tag = s.Filter->AddObserver(vtkCommand::ProgressEvent, striker.Strike);
   fake_lose_at(FAKE_COUNT, always ? 0 : 1);
   s.Filter->Update();
-  PMB_CHECK(Has(s.Said.Text(), "failed in another call and what it held is lost. The next execution starts afresh") &&
+  PMB_CHECK(Has(s.Said.Text(), "failed in another call and lost its data. The next execution starts over") &&
       !Has(s.Said.Text(), "destroy"),
     what << ": " << s.Said.Text());
   PMB_EQUAL(s.Filter->GetOutput()->GetNumberOfPolys(), 0, what + ": triangles");

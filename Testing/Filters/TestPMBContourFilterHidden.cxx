@@ -167,9 +167,9 @@ int TestPMBContourFilterHidden(int, char*[])
   TestSlice();
   const Unfit unfit[] = { { "920 tuples", false, 10, VTK_UNSIGNED_CHAR, 1, -80 },
     { "730 tuples", true, 10, VTK_UNSIGNED_CHAR, 1, 1 }, { "99 tuples", false, 1, VTK_UNSIGNED_CHAR, 1, -1 },
-    { "of the points holds double with 1", false, 10, VTK_DOUBLE, 1, 0 },
-    { "of the cells holds unsigned char with 2", true, 10, VTK_UNSIGNED_CHAR, 2, 0 },
-    { "of the cells holds unsigned char with 2", true, 1, VTK_UNSIGNED_CHAR, 2, 0 } };
+    { "of the points has 1000 tuples of 1 double", false, 10, VTK_DOUBLE, 1, 0 },
+    { "of the cells has 729 tuples of 2 unsigned char", true, 10, VTK_UNSIGNED_CHAR, 2, 0 },
+    { "of the cells has 81 tuples of 2 unsigned char", true, 1, VTK_UNSIGNED_CHAR, 2, 0 } };
   for (const Unfit& one : unfit)
   {
     TestUnfit(one);

@@ -15,7 +15,7 @@ extern int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, v
 extern int cudaStreamCreateWithFlags(void **stream, unsigned flags);
 extern int cudaStreamDestroy(void *stream);
 #else /* never called: there is no GPU */
-#define cudaMalloc(memory, bytes) (*(memory) = NULL, 1)
+#define cudaMalloc(memory, bytes) (*(memory) = NULL, (void)(bytes), 1)
 #define cudaFree(memory) ((void)(memory))
 #define cudaMallocHost(memory, bytes) (*(memory) = test_allocate(1, bytes), 1)
 #define cudaFreeHost(memory)

@@ -131,7 +131,7 @@ def twice(folder):
     copy = copy_tree(folder)
     said = pvpython(LOCAL, PLUGIN, copy)
     one_line("a copy in another folder", said, "is loaded already, from " + re.escape(os.path.realpath(PLUGIN)),
-             re.escape(os.path.realpath(copy)) + " changes nothing", "restart ParaView")
+             re.escape(os.path.realpath(copy)) + " is ignored", "restart ParaView")
     check("triangles: 5504" in said, "the filter after a copy", said)
 
 

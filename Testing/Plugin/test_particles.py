@@ -158,7 +158,7 @@ def left_out():
     more[-2:] = [[numpy.nan, 0, 0], [0, numpy.inf, 0]]
     with Messages() as log:
         equal(counts(output(surface(cloud(more)))), counts(expected), "with places that are not finite")
-    true("2 of 514 points are at a position that is not a finite number" in log.text(), f"got {log.text()!r}")
+    true("2 of 514 points have a position that is not finite" in log.text(), f"got {log.text()!r}")
 
 
 def blocks():

@@ -344,7 +344,7 @@ def test_bad_colors():
     add_array(image, "vectors", numpy.zeros((count, 3)))
     add_array(image, "short", numpy.zeros(count - 1))
     expected = colored_picture(image, None, look)[0].pixels()
-    for name, why in (("none", "there is no point array of numbers 'none' to color by"),
+    for name, why in (("none", "there is no numeric point array 'none' to color by"),
                       ("vectors", "the array 'vectors' to color by has 3 components; use one of them"),
                       ("short", f"the array 'short' to color by has {count - 1} values for {count} samples")):
         scene, mapper = colored_picture(image, name, look)

@@ -37,7 +37,8 @@ pmb_status pmb_cuda_await_caller(pmb_cuda *cuda, int on_device, void *stream, co
   const cudaError_t error = on_device ? cudaStreamSynchronize((cudaStream_t)stream) : cudaSuccess;
   if (error == cudaErrorInvalidResourceHandle) {
     cudaGetLastError();
-    return pmb_fail(cuda->context, PMB_INVALID, "%s: stream %p is no stream of CUDA's", call, stream);
+    return pmb_fail(cuda->context, PMB_INVALID,
+      "%s: stream %p is not a CUDA stream; pass one of the context's GPU, or NULL", call, stream);
   }
   return pmb_cuda_check(cuda->context, error, "the caller's stream");
 }

@@ -223,7 +223,7 @@ pmb_status pmb_cuda_choose_device(pmb_context *context, int *device)
   }
   if (*device >= count || *device >= PMB_CUDA_DEVICES) {
     return pmb_fail(context, PMB_UNAVAILABLE,
-      "no GPU can be used: there is no GPU %d; this process sees %d, from 0 on", *device, count);
+      "no GPU can be used: there is no GPU %d; this process has %d, counted from 0", *device, count);
   }
   if (__atomic_load_n(&dead[*device], __ATOMIC_ACQUIRE)) {
     return pmb_fail(context, PMB_UNAVAILABLE,
@@ -283,7 +283,7 @@ static pmb_status fail_without_code(pmb_context *context, cudaError_t error)
   cudaGetLastError();
   return pmb_fail(context, PMB_UNAVAILABLE,
     "no GPU can be used: this build has no code that runs on GPU %d, of compute capability %d.%d (%s); "
-    "update the driver, or build with that in PMB_CUDA_ARCHITECTURES",
+    "update the driver, or rebuild with it in PMB_CUDA_ARCHITECTURES",
     device, major, minor, cudaGetErrorName(error));
 }
 
@@ -305,7 +305,7 @@ pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *
   }
   return pmb_fail(context, PMB_INTERNAL, "the GPU failed: %s (%s) at %.160s%s", cudaGetErrorString(error),
     cudaGetErrorName(error), what,
-    fatal ? "; what this process held there is lost; if it stays so, restart the program" : "");
+    fatal ? "; this process has lost its data there; if it fails again, restart the program" : "");
 }
 
 static __global__ void probe_kernel(void)

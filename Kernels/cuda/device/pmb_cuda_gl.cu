@@ -15,8 +15,8 @@ static pmb_status unavailable(pmb_context *context, cudaError_t error, const cha
 {
   cudaGetLastError();
   return pmb_fail(context, PMB_UNAVAILABLE,
-    "pmb_register_gl: OpenGL has no memory in common with the GPU: %s at %s; use the host's memory",
-    cudaGetErrorName(error), what);
+    "pmb_register_gl: OpenGL cannot share memory with the GPU: %s at %s; use host memory", cudaGetErrorName(error),
+    what);
 }
 
 static pmb_status check_gpu(pmb_cuda *cuda)
@@ -33,8 +33,7 @@ static pmb_status check_gpu(pmb_cuda *cuda)
     }
   }
   return pmb_fail(cuda->context, PMB_UNAVAILABLE,
-    "pmb_register_gl: OpenGL draws on another GPU than the context's, %d from 0; use the host's memory",
-    cuda->device);
+    "pmb_register_gl: OpenGL draws on another GPU than the context's, %d from 0; use host memory", cuda->device);
 }
 
 static cudaGraphicsResource_t *resources_of(pmb_gl_buffers *buffers)

@@ -38,7 +38,7 @@ pmb_status pmb_cuda_begin_call(pmb_cuda *cuda)
   pthread_mutex_unlock(&lock);
   if (gone) {
     return pmb_fail(cuda->context, PMB_INTERNAL,
-      "the GPU failed in another call and what it held is lost: destroy this context and make a new one");
+      "the GPU failed in another call and lost its data: destroy this context and make a new one");
   }
   cuda->outer_device = device_of_call;
   device_of_call = cuda->device;
@@ -364,7 +364,7 @@ pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda)
       status = upload_volume(cuda, volume);
     } else if (volume->uploader == (uintptr_t)pthread_self()) {
       status = pmb_fail(cuda->context, PMB_UNAVAILABLE,
-        "no GPU can be used: another context is bringing the same volume there and calls this one from its progress hook");
+        "no GPU can be used: another context is uploading the same volume and calls this one from its progress hook");
     } else { /* another thread uploads it */
       const struct timespec moment = { 0, 1000 * 1000 };
       pthread_mutex_unlock(&lock);

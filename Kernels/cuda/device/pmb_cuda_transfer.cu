@@ -216,7 +216,7 @@ static pmb_status take_ring(transfer *t)
   }
   t->ring = (char *)pmb_host_allocate(t->bytes);
   if (!t->ring) {
-    return pmb_fail(t->cuda->context, PMB_OUT_OF_MEMORY, "no memory for a transfer's %zu bytes", t->bytes);
+    return pmb_fail(t->cuda->context, PMB_OUT_OF_MEMORY, "no memory for a transfer (%zu bytes)", t->bytes);
   }
   count_host_bytes(t->cuda, (int64_t)t->bytes);
   return pmb_cuda_check(t->cuda->context, pmb_cuda_pin(t->ring, t->bytes), "pinning a transfer's ring");

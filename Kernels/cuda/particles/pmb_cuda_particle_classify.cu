@@ -136,7 +136,7 @@ pmb_status pmb_cuda_classify_particles(pmb_cuda *cuda, pmb_cuda_cloud *c, pmb_cu
   PMB_STEP(scan_sizes(cuda, c, &below, total));
   if (total->active > UINT32_MAX / PMB_CUDA_BRICK_STEP) {
     return pmb_fail(cuda->context, PMB_TOO_LARGE,
-      "pmb_particles_count: the surface crosses %lld bricks, and a GPU takes %lld; use the CPU, or a larger spacing",
+      "pmb_particles_count: the surface crosses %lld bricks, and the limit of a GPU is %lld; use the CPU, or a larger spacing",
       (long long)total->active, (long long)(UINT32_MAX / PMB_CUDA_BRICK_STEP));
   }
   c->active = (uint32_t)total->active;
