@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Labels of tests. Each test has one for its subject and one for its tier:
+# Labels of tests. Each test has a label for its subject and one for its tier:
 #   quick  every contract at small sizes, for ./pmb test; the target `quick` builds the programs of these tests
 #   full   larger sizes, more random input, benchmarks, packages: ./pmb test --all runs them too
 #   gpu    needs a GPU, and is skipped without one
-# Tests that .ci/run also runs with sanitizers have `asan` or `tsan` besides. The targets of these names build their programs.
+# Tests that .ci/run also runs with sanitizers have the label `asan` or `tsan` too. The targets of these names build their
+# programs.
 # No TIMEOUT is set: ctest's own, 1500 s, is ten times what the longest test needs on an idle machine.
 include_guard(GLOBAL)
 foreach(target IN ITEMS quick asan tsan)
   add_custom_target(${target})
 endforeach()
 
-# pmb_add_home_test(NAME COMMAND...): a test with a home of its own (own_home.sh), for all that may start ParaView.
+# pmb_add_home_test(NAME COMMAND...): adds a test that may start ParaView, with a home folder of its own (own_home.sh).
 set(pmb_own_home "${CMAKE_CURRENT_LIST_DIR}/own_home.sh" CACHE INTERNAL "")
 function(pmb_add_home_test name)
   add_test(NAME ${name} COMMAND "${pmb_own_home}" "${CMAKE_BINARY_DIR}/homes/${name}" ${ARGN})
@@ -24,7 +25,7 @@ endfunction()
 # pmb_add_case_tests(PROGRAM SOURCE PREFIX SUBJECT TIER [LABELS LABEL...] [FULL CASE...] [WITHOUT CASE...]
 #   [PROPERTIES NAME VALUE...])
 # Adds a test PREFIX.CASE per case of a program; the cases are the lines of the source that start with "  CASE(".
-# LABELS: asan, tsan. FULL: cases of the tier `full` without these labels. WITHOUT: cases that are no test here.
+# LABELS: asan, tsan. FULL: cases of the tier `full` without these labels. WITHOUT: cases to omit.
 function(pmb_add_case_tests program source prefix subject tier)
   cmake_parse_arguments(PARSE_ARGV 5 cases "" "" "LABELS;FULL;WITHOUT;PROPERTIES")
   get_filename_component(source ${source} ABSOLUTE)

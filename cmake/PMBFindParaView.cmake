@@ -4,9 +4,9 @@
 include("${CMAKE_CURRENT_LIST_DIR}/PMBMendParaView.cmake")
 
 if (PMB_BUILD_PLUGIN)
-  # Where ParaView's package is, without loading it: no version of it is this one.
+  # Finds the folder of ParaView's package without loading it: version 999 does not exist.
   string(FIND "${ParaView_DIR}" "${CMAKE_BINARY_DIR}/CMakeFiles/" position)
-  if (position EQUAL 0) # a copy of ours, after a run of CMake that failed
+  if (position EQUAL 0) # our copy, left by a run of CMake that failed
     unset(ParaView_DIR CACHE)
   endif ()
   set(paraview_folder "${ParaView_DIR}")
@@ -45,7 +45,7 @@ set(vtk_paths)
 if (EXISTS "${ParaView_DIR}/vtk")
   set(vtk_paths PATHS "${ParaView_DIR}/vtk" NO_DEFAULT_PATH)
 endif ()
-# The mapper is for the classes of VTK 9.2 and 9.3.
+# The mapper needs VTK 9.2 or 9.3.
 set(PMB_BUILD_RENDERING OFF)
 if (PMB_BUILD_PLUGIN AND ParaView_VERSION VERSION_LESS 5.14)
   set(PMB_BUILD_RENDERING ON)
@@ -59,7 +59,7 @@ set(PMB_WRAP_PYTHON "${VTK_WRAP_PYTHON}")
 if (PMB_BUILD_PLUGIN)
   set(PMB_WRAP_PYTHON "${PARAVIEW_USE_PYTHON}")
 endif ()
-# VTK has names for its ABI from 9.2 on.
+# VTK 9.1 has no vtkABINamespace.h.
 if (VTK_VERSION VERSION_LESS 9.2)
   file(WRITE "${CMAKE_BINARY_DIR}/CMakeFiles/vtk91/vtkABINamespace.h" "")
   include_directories("${CMAKE_BINARY_DIR}/CMakeFiles/vtk91")
@@ -67,7 +67,7 @@ if (VTK_VERSION VERSION_LESS 9.2)
   add_compile_definitions(${PMB_VTK_DEFINITIONS})
 endif ()
 set(PMB_VTK_DIR "${VTK_DIR}")
-if (paraview_folder) # that of the system again: a copy would not follow its updates
+if (paraview_folder) # restores the system's folder: the copy would miss its updates
   set(ParaView_DIR "${paraview_folder}" CACHE PATH "The folder of paraview-config.cmake" FORCE)
   string(REPLACE "${mended}" "${paraview_folder}" PMB_VTK_DIR "${VTK_DIR}")
 endif ()

@@ -3,8 +3,8 @@
 # the plugin are installed by the functions that build them, into the same prefix.
 include(CMakePackageConfigHelpers)
 
-# The static core library is for programs that use it without VTK. Where the module is built, `cmake --install` leaves it out;
-# with `--component development`, and in the Debian package of that component, it is there.
+# The static core library is for programs that use it without VTK. Where the module is built, only
+# `cmake --install --component development` and the Debian package of that component include it.
 set(pmb_unless_asked)
 if (PMB_BUILD_PLUGIN OR PMB_BUILD_MODULE)
   set(pmb_unless_asked EXCLUDE_FROM_ALL)

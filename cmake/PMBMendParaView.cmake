@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Debian 13's ParaView cannot be found by CMake as it is: its package files name Python modules without the "cpython-313-..."
-# that Debian has put into the files' names, and CMake ends where an imported target has no file.
+# CMake cannot find Debian 13's ParaView: its package files name Python modules without the "cpython-313-..." of Debian's file
+# names, and CMake stops at an imported target without a file.
 
-# Text in, text out: the same file for another folder, with the modules' names as they are.
+# Changes a package file's text for use in another folder, with the modules' real names.
 function (_pmb_mend_text variable file suffix)
   string(REPLACE "\"\${CMAKE_CURRENT_LIST_FILE}\" PATH" "\"${file}\" PATH" text "${${variable}}")
   get_filename_component(folder "${file}" DIRECTORY)
@@ -14,8 +14,8 @@ function (_pmb_mend_text variable file suffix)
   set(${variable} "${text}" PARENT_SCOPE)
 endfunction ()
 
-# pmb_mend_paraview(RESULT FOLDER): FOLDER is that of paraview-config.cmake. Where its package can be used, RESULT is FOLDER;
-# else a mended copy in the build folder, which is made anew at each call.
+# pmb_mend_paraview(RESULT FOLDER): FOLDER has paraview-config.cmake. RESULT is FOLDER if its package can be used, else a repaired
+# copy in the build folder, which each call makes again.
 function (pmb_mend_paraview result folder)
   set(${result} "${folder}" PARENT_SCOPE)
   get_filename_component(prefix "${folder}/../../../.." ABSOLUTE) # of /usr/lib/x86_64-linux-gnu/cmake/paraview-5.13
@@ -44,7 +44,7 @@ function (pmb_mend_paraview result folder)
   set(${result} "${copy}" PARENT_SCOPE)
 endfunction ()
 
-# pmb_mend_vtk(RESULT FOLDER): the same for the folder of vtk-config.cmake, which may be one in ParaView's.
+# pmb_mend_vtk(RESULT FOLDER): the same for the folder of vtk-config.cmake, which may be in ParaView's.
 function (pmb_mend_vtk result folder)
   get_filename_component(paraview "${folder}" DIRECTORY)
   if (EXISTS "${paraview}/paraview-config.cmake")

@@ -3,9 +3,9 @@
 #   paraview-pmb-contour     the plugin
 #   libvtk-pmb-contour       the VTK module and its Python package, built with ParaView's VTK
 #   libvtk-pmb-contour-dev   headers, CMake packages, the core library
-# and without the plugin (PMB_BUILD_MODULE), built with a VTK of its own, as Debian's, which has no GUI:
+# and without the plugin (PMB_BUILD_MODULE), built with a VTK without ParaView, such as Debian's:
 #   libvtk9-pmb-contour, libvtk9-pmb-contour-dev
-# What only a package needs is EXCLUDE_FROM_ALL: cpack asks for the components by name, `cmake --install` does not.
+# Files for packages alone are EXCLUDE_FROM_ALL: cpack names their components, `cmake --install` does not install them.
 if (NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT (PMB_BUILD_PLUGIN OR PMB_BUILD_MODULE))
   return ()
 endif ()
@@ -20,7 +20,7 @@ if (NOT PMB_BUILD_PLUGIN)
   set(pmb_other_module_package libvtk-pmb-contour)
 endif ()
 
-# Debian's release is a part of the version: each has another ParaView.
+# The version contains Debian's release, because each has another ParaView.
 set(pmb_release 1)
 if (EXISTS /etc/debian_version)
   file(STRINGS /etc/debian_version pmb_debian LIMIT_COUNT 1)
@@ -88,7 +88,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME pmb-contour)
 set(CPACK_PACKAGE_VENDOR "PMB Contour")
 set(CPACK_PACKAGE_CONTACT "${PMB_PACKAGE_MAINTAINER}")
-# CMake's default, which cpack leaves out: the first line of each package's own text is the short description.
+# CMake's default, which cpack omits: the first line of each package's description is its short description.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${CMAKE_PROJECT_NAME} built using CMake")
 set(CPACK_PACKAGE_DIRECTORY "${CMAKE_BINARY_DIR}/packages")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -99,7 +99,7 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE "${pmb_release}")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-# The libraries that a package needs are looked up in this build too; what package they are of is said below.
+# Looks for needed libraries in this build too; the packages that contain them are named below.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}")
 set(pmb_same_version "(= ${PMB_VERSION}-${pmb_release})")
 

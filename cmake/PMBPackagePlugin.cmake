@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The package of the plugin. ParaView lists in Tools > Manage Plugins what the files in /usr/bin/paraview.conf name;
-# Debian's ParaView has no such file. The package's scripts add a line to it, and take it out again.
+# The package of the plugin. ParaView lists the plugins of the files that /usr/bin/paraview.conf names in Tools >
+# Manage Plugins. Debian's ParaView has no such file. The package's scripts add a line to it, and remove it again.
 pmb_install_texts(plugin paraview-pmb-contour)
 install(DIRECTORY Docs/ DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/paraview-pmb-contour" COMPONENT plugin EXCLUDE_FROM_ALL
   FILES_MATCHING PATTERN __pycache__ EXCLUDE PATTERN USER_GUIDE.md PATTERN VERSIONS.md PATTERN PERFORMANCE.md PATTERN PARTICLES.md
@@ -17,7 +17,7 @@ The filter PMB Contour: isosurfaces of regular grids by Parallel Marching
 Blocks, on an NVIDIA GPU or on all cores, several times faster than the
 filters of ParaView. ParaView lists the plugin in Tools > Manage Plugins.")
 
-# Relative to /usr/bin, where ParaView's programs and that file are.
+# Relative to /usr/bin, the folder of ParaView's programs and that file.
 file(GLOB pmb_theirs RELATIVE "${ParaView_PREFIX_PATH}"
   "${ParaView_PREFIX_PATH}/lib/${CMAKE_LIBRARY_ARCHITECTURE}/${PARAVIEW_PLUGIN_SUBDIR}/paraview.plugins.xml")
 set(PMB_THEIR_LINE)

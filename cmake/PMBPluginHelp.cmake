@@ -12,16 +12,16 @@ if (NOT PMB_PLUGIN_HELP)
   return ()
 endif ()
 if (NOT pmb_help_default)
-  message(FATAL_ERROR "PMB_PLUGIN_HELP is ON, but there is no ParaView with Qt, or no Python 3. Without help pages: "
-    "-DPMB_PLUGIN_HELP=OFF.")
+  message(FATAL_ERROR "PMB_PLUGIN_HELP needs ParaView with Qt, and Python 3. Set it to OFF to build without help "
+    "pages.")
 endif ()
 
 set(pmb_help_arguments XML_DOCUMENTATION ON)
-# With Qt 6 ParaView 5.13 leaves the help of plugins out, for want of those tools. In this folder nothing else asks for Qt.
+# With Qt 6 ParaView 5.13 omits the help of plugins, because those tools are missing. Nothing else in this folder uses Qt.
 set(PARAVIEW_QT_MAJOR_VERSION 5)
 
-# paraview_add_plugin() calls these two functions of ParaView's, which would run Qt's help generator and xmlpatterns. What they
-# have to give is a target for each, and the name of the collection, which the plugin then has in it.
+# paraview_add_plugin() calls these two functions of ParaView's, which would run Qt's help generator and xmlpatterns. Each
+# must add a target; the second also returns the name of the collection, which becomes part of the plugin.
 function (paraview_client_documentation)
   cmake_parse_arguments(arg "" "TARGET" "" ${ARGN})
   add_custom_target("${arg_TARGET}")

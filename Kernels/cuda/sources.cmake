@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# pmb_cuda_files: the sources of the CUDA backend. pmb_cuda_vertices_list.cu.in once per type of samples: nvcc compiles what is
-# called by address anew for every kernel of a file, so that one file for all types takes ten times as long.
+# pmb_cuda_files: the sources of the CUDA backend. Has pmb_cuda_vertices_list.cu.in once per sample type: nvcc compiles
+# functions called by address again for each kernel of a file, so one file for all types would take ten times as long.
 file(GLOB_RECURSE pmb_cuda_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.cu)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/../shared/pmb_types.h)
 file(READ ${CMAKE_CURRENT_LIST_DIR}/../shared/pmb_types.h pmb_types)
