@@ -7,7 +7,7 @@ extern "C"
 #include "core/pmb_backend.h"
 #include "cuda/pmb_cuda.h"
 
-  // FakeParticles.c: what the CPU computes, as if a GPU had.
+  // FakeParticles.c: computes on the CPU in place of a GPU.
   pmb_status fake_count_particles(pmb_particles* particles);
   pmb_status fake_emit_particles(pmb_particles* particles, const pmb_mesh* mesh);
 }
@@ -25,7 +25,7 @@ const int MostGPUs = 4;
 struct Held
 {
   int64_t Bytes = 0;
-  bool Failed = false; // in a call: only pmb_destroy may follow
+  bool Failed = false; // in a call: only pmb_destroy is allowed after it
   bool Lost = false;
 };
 
@@ -49,7 +49,7 @@ struct Machine
 
 Machine& TheMachine()
 {
-  static auto* machine = new Machine; // pieces may be given back when static objects are gone
+  static auto* machine = new Machine; // memory may be released after static objects are destroyed
   return *machine;
 }
 
@@ -83,7 +83,7 @@ void Fault(const char* what)
   std::cerr << "The core was used wrongly: " << what << "\n";
 }
 
-// What a call begins with: PMB_OK, or what it returns.
+// Begins a call. Returns PMB_OK, or the status to return.
 pmb_status Begin(pmb_context* context, fake_call call)
 {
   const Lock lock(TheMachine().Mutex);
@@ -295,7 +295,7 @@ extern "C"
     const auto found = TheMachine().Pieces.find(memory);
     if (found != TheMachine().Pieces.end())
     {
-      std::memset(memory, 0x5a, found->second); // whoever still reads it notices
+      std::memset(memory, 0x5a, found->second); // a later reader finds wrong values
       TheMachine().Pieces.erase(found);
       std::free(memory);
     }

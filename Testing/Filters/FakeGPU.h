@@ -8,7 +8,7 @@
 
 #include "pmb.h"
 
-// Calls that can fail; FAKE_SUMMARY comes when a histogram or a suggestion is asked for.
+// Calls that can fail; FAKE_SUMMARY is part of a histogram or a suggestion.
 enum fake_call
 {
   FAKE_CREATE,
@@ -19,23 +19,23 @@ enum fake_call
   FAKE_CALLS
 };
 
-// Goes back to a machine with idle GPUs, and forgets what was counted.
+// Restores idle GPUs and sets the counts to 0.
 void fake_reset();
 void fake_set_present(bool present);
 
-// Lets the n-th of these calls from now on (1: the next) return this status; 0: none. PMB_INTERNAL is a fault of the GPU: all
-// other contexts there are lost with this one.
+// Makes the n-th of these calls from now on (1: the next) return this status; 0: none. PMB_INTERNAL is a fault of the GPU: all
+// contexts on it are lost.
 void fake_fail_at(fake_call call, int n, pmb_status status);
-// Lets that call find that another one has met a fault in the same moment.
+// Makes that call find a fault of another call at the same moment.
 void fake_lose_at(fake_call call, int n);
-// Lets another call meet a fault right after that call. Not for FAKE_CREATE.
+// Makes another call fail right after that call. Not for FAKE_CREATE.
 void fake_lose_after(fake_call call, int n);
-// Loses what all contexts have, by a fault in a call of somebody else.
+// Loses the data of all contexts by a fault in another call.
 void fake_lose_all();
-// Lets the next pmb_measure find no memory. It runs on the CPU; the linker puts this in between (--wrap).
+// Makes the next pmb_measure run out of memory. It runs on the CPU; the linker redirects its calls (--wrap).
 void fake_fail_measure();
 
-// How pmb_emit_gl reaches the buffers of OpenGL: map(name) returns their memory, or null, and bytes. Null: it cannot.
+// Gives pmb_emit_gl access to OpenGL's buffers: map(name) returns memory, or null, and bytes. Null: no access.
 struct fake_gl
 {
   void* (*map)(unsigned name, size_t* bytes);
@@ -46,13 +46,13 @@ void fake_set_gl(const fake_gl* gl);
 // Facts since the last reset.
 struct fake_facts
 {
-  int64_t bytes;    // on all GPUs: the samples of bound volumes, meshes none; of a lost context none
+  int64_t bytes;    // on all GPUs: samples of bound volumes, except of lost contexts
   int contexts;     // on the GPU now
-  int uploads;      // volumes brought there
+  int uploads;      // volumes copied there
   uint64_t version; // of the last one
   int trims;        // calls of pmb_host_trim
-  int pieces;       // of pmb_host_allocate's memory, not given back
-  int cut;          // summaries that met another context's fault: it came within a suggestion
+  int pieces;       // of pmb_host_allocate's memory, not released
+  int cut;          // summaries that met another context's fault within a suggestion
   int faults;       // calls that the core does not allow
 };
 fake_facts fake_get();

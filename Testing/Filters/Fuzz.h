@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The fuzzer of vtkPMBContourFilter: random images and settings, what they have to give, and rounds of updates.
+// The fuzzer of vtkPMBContourFilter: random images and settings, the expected output, and rounds of updates.
 #ifndef Fuzz_h
 #define Fuzz_h
 
@@ -57,7 +57,7 @@ private:
 
 // --- input ----------------------------------------------------------------------------------------------------------
 
-// What is asked of a filter, kept apart from it, so that what it makes of it can be judged.
+// The settings of a filter, kept outside it to judge its output.
 struct Settings
 {
   std::vector<double> Isovalues = { 0.0 };
@@ -73,7 +73,7 @@ struct Settings
   int DeviceIndex = -1;
   double MemoryLimit = 0.0;
   int Threads = 0;
-  // Which array: by association and name, or where Attribute is not negative, by what it is active as.
+  // The array, by association and name, or by its active attribute if Attribute is not negative.
   int Association = 0;
   int Attribute = 0;
   std::string Name;
@@ -84,27 +84,27 @@ struct Settings
 vtkSmartPointer<vtkImageData> MakeImage(Random& random, bool large = false);
 // Numeric, of a random type and storage, for an image of these dimensions.
 vtkSmartPointer<vtkDataArray> MakeNumbers(Random& random, const int dims[3], vtkIdType tuples, int components);
-// Another extent of the same size, or not, another origin, spacing or direction matrix.
+// Changes the extent, with or without the size, origin, spacing or direction matrix.
 void ChangeGeometry(Random& random, vtkImageData* image);
 // Writes into an array in place, or adds or removes one, and marks it in one of the ways that VTK has.
 void ChangeArrays(Random& random, vtkImageData* image);
 
-// Mostly such as can be done; the isovalues fit to the image's array.
+// Makes mostly valid settings, with isovalues in the array's range.
 Settings MakeSettings(Random& random, vtkImageData* image);
 void ChangeSettings(Random& random, vtkImageData* image, Settings& settings);
 void Apply(const Settings& settings, vtkPMBContourFilter* filter);
 
-// The array that the settings mean; null: none. `ofPoints`: it is a point array.
+// Returns the array that the settings choose, or null. `ofPoints`: it is a point array.
 vtkAbstractArray* FindArray(const Settings& settings, vtkImageData* image, bool& ofPoints);
-// The array vtkGhostType, if it is one: unsigned chars of one component, as many as points or cells.
+// Returns the array vtkGhostType if it is valid: unsigned chars of one component, as many as points or cells.
 vtkUnsignedCharArray* FindFlags(vtkDataSetAttributes* data, vtkIdType count);
 
 // --- judgement ------------------------------------------------------------------------------------------------------
 
-// The faults of one round, each a line.
+// The faults of one round, a line each.
 struct Report
 {
-  std::vector<std::string> Faults, About; // About: what they are of
+  std::vector<std::string> Faults, About; // About: the input
   void Add(const std::string& fault)
   {
     if (this->Faults.size() < 10) // more tell no more
@@ -135,13 +135,13 @@ enum Outcome
   EITHER // at the border of what numbers hold: MESH or FAULT, or without memory for it FAULT
 };
 
-// What an execution with these settings has to give. `array`: what is contoured, if anything can be.
+// Returns the expected outcome of an execution with these settings. `array`: the contoured array, if there is one.
 Outcome Expect(const Settings& settings, vtkImageData* image, vtkDataArray*& array);
 
 using Bytes = std::vector<char>;
 
-// What the core makes on one thread of the CPU: Testing/Kernels compares that with brute force. What the filter adds is written
-// a second time here: which numbers of which array are the samples, where the image is in the world, which bytes hide.
+// The core's mesh on one CPU thread; Testing/Kernels compares that with brute force. Written here a second time: the filter's
+// choice of samples, the image's place in the world, and hidden points and cells.
 struct Reference
 {
   // `array` is a point array of the image with the component of the settings. `others`: to be interpolated.
@@ -168,7 +168,7 @@ struct Reference
   std::vector<Bytes> Others;
 };
 
-// Judges an output of triangles, with its arrays; the warnings that the isovalues are worth.
+// Judges an output of triangles with its arrays. Returns how many warnings the isovalues cause.
 int JudgeMesh(
   const Settings& settings, vtkImageData* image, vtkDataArray* array, vtkPolyData* output, Report& report);
 // The same for the lines of a 2D image, which VTK's filter makes (TestPMBContourFilterFlat).
@@ -186,7 +186,7 @@ enum Device
   FAKE // on one of FakeGPU.h, as the settings say, with failures
 };
 
-// What has been seen, of all rounds: a fuzzer that sees nothing finds nothing.
+// Counts of all rounds: a fuzzer that covers nothing finds nothing.
 struct Tally
 {
   std::atomic<int64_t> Meshes{ 0 }, Triangles{ 0 }, Lines{ 0 }, Faults{ 0 }, Nothing{ 0 }, Extreme{ 0 }, Fresh{ 0 },
@@ -194,13 +194,13 @@ struct Tally
 };
 Tally& TheTally();
 
-// All about an object, for a person.
+// Prints an object for a reader.
 std::string Describe(vtkObject* object);
 
-// Lets nothing be printed that no observer of an algorithm has taken.
+// Suppresses messages that no observer has received.
 void Listen();
 
-// A filter and what is asked of it.
+// A filter and its settings.
 class Run
 {
 public:
@@ -213,7 +213,7 @@ public:
 
   // Updates and judges. `what`: for the report. `strike`: a fake GPU may fail meanwhile.
   void Check(const std::string& what, bool strike = true);
-  // Updates with an abort or other settings at some progress; what comes out is judged only where it is certain.
+  // Updates with an abort or other settings at some progress; judges the output only if it is certain.
   void Disturb(const std::string& what);
 
   const Settings& GetSettings() const { return this->Asked; }
@@ -238,7 +238,7 @@ private:
   vtkSmartPointer<vtkImageData> Image;
   std::unique_ptr<pmbtest::Messages> Said, PipelineSaid;
   int Executions = 0;
-  bool LeavesOut = false; // isovalues that are no finite numbers
+  bool LeavesOut = false; // isovalues that are not finite
 };
 
 // Rounds of three kinds; the same for the same state of `random`.

@@ -68,7 +68,7 @@ void PlaceExtent(Random& random, vtkImageData* image, const int dims[3])
   image->SetExtent(extent);
 }
 
-// Far more points than there is memory for; now and then 2^66, which VTK counts as 0, and an array of that length.
+// Far more points than memory can hold; sometimes 2^66, which VTK counts as 0, and an array of that length.
 void ClaimToBeHuge(Random& random, vtkImageData* image)
 {
   const int last = (1 << 22) - 1, none[3] = { 0, 0, 0 };
@@ -162,7 +162,7 @@ void PlaceInWorld(Random& random, vtkImageData* image)
 
 // --- arrays ---------------------------------------------------------------------------------------------------------
 
-// Names that an array of the output has, that two arrays have, no name at all.
+// Names of the output's arrays, names of two arrays, and no name.
 const char* RandomName(Random& random)
 {
   return random.Pick<const char*>({ "a", "b", "c", "d", "samples", "Normals", "Gradients", "", nullptr, "Points",
@@ -197,7 +197,7 @@ vtkSmartPointer<vtkAbstractArray> MakeOtherArray(Random& random, const int dims[
   return array;
 }
 
-// vtkGhostType as it should be, or of another type or length. Hidden points and cells are rare: few cells would be left.
+// A valid vtkGhostType, or one of another type or length. Few points and cells are hidden, so that cells are left.
 vtkSmartPointer<vtkDataArray> MakeGhosts(Random& random, vtkIdType right, bool ofCells)
 {
   vtkSmartPointer<vtkDataArray> ghosts = vtkSmartPointer<vtkUnsignedCharArray>::New();
@@ -227,8 +227,8 @@ vtkSmartPointer<vtkDataArray> MakeGhosts(Random& random, vtkIdType right, bool o
   return ghosts;
 }
 
-// One array, if there is one, as what its width allows. Not one whose place another may take: VTK would let the other be
-// active, whatever its width.
+// Makes an array active as an attribute that its width allows. Not one that another may replace: VTK would make that active,
+// whatever its width.
 void ActivateSomehow(Random& random, vtkDataSetAttributes* data)
 {
   using Attributes = vtkDataSetAttributes;
@@ -364,7 +364,7 @@ static void WriteInPlace(Random& random, vtkImageData* image)
   marked[random.Int(0, 2)]->Modified();
 }
 
-// Other points or cells are hidden, in the array that there is or in a new one.
+// Hides other points or cells, in the existing array or in a new one.
 static void ChangeGhosts(Random& random, vtkImageData* image)
 {
   vtkDataSetAttributes* of[] = { image->GetPointData(), image->GetCellData() };

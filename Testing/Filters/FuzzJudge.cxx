@@ -107,14 +107,14 @@ const char* NameOf(vtkAbstractArray* array)
   return array->GetName() ? array->GetName() : "(null)";
 }
 
-// That no isovalue lies in a range is worth a warning.
+// Whether a range without an isovalue needs a warning.
 int WarningsOf(double minimum, double maximum, const Settings& settings)
 {
   return std::none_of(settings.Isovalues.begin(), settings.Isovalues.end(),
     [=](double isovalue) { return isovalue >= minimum && isovalue <= maximum; });
 }
 
-// The arrays that the output has to have, in order; an array takes the place of an earlier one of the same name.
+// The expected arrays of the output, in order; an array replaces an earlier one of the same name.
 struct Wanted
 {
   std::string Name;
@@ -202,7 +202,7 @@ std::vector<Wanted> WantedCellArrays(const Settings& settings, vtkImageData* ima
     const char* name = array->GetName();
     const bool chosen = IsGhostTypes(name) ? array == FindFlags(cellData, image->GetNumberOfCells())
                                            : settings.Others && IsChosen(settings.Choose, settings.CellArrays, name);
-    const bool unique = array == cellData->GetGlobalIds(); // would not be so on the surface
+    const bool unique = array == cellData->GetGlobalIds(); // not unique on the surface
     if (chosen && !unique && array->GetNumberOfTuples() >= image->GetNumberOfCells())
     {
       Forget(wanted, name);

@@ -36,7 +36,7 @@ T Special(Random& random)
     -Limits::infinity(), Limits::denorm_min(), static_cast<T>(-0.0), Limits::min() });
 }
 
-// One field, for all components of an array: small whole numbers, of which many equal an isovalue, or waves; every so often
+// One field for all components of an array: small whole numbers, many of them equal to an isovalue, or waves; now and then
 // (Rare) a number that is special to the type.
 struct Field
 {

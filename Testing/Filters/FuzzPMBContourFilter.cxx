@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Random images, sound and unsound, random settings and changes between updates; what comes out is judged against the
-// core, and against a new filter. Ends with the seed and number of each round that has failed.
+// Random valid and invalid images, random settings and changes between updates. Compares the output with the core's and with a
+// new filter's. Prints the seed and number of each failed round.
 #include "Fuzz.h"
 
 #if defined(PMB_FUZZ_FAKE_GPU)
@@ -68,12 +68,12 @@ bool Parse(int argc, char* argv[], Arguments& arguments)
   return true;
 }
 
-// --- which round runs, for when the process dies --------------------------------------------------------------------
+// --- the current round, for crashes ---------------------------------------------------------------------------------
 
 uint64_t TheSeed;
 volatile long TheRound;
 
-// Calls only what a dying process may call.
+// Calls only functions that are safe in a signal handler.
 void Tell()
 {
   char text[128];
@@ -159,7 +159,7 @@ long RunAll(const Arguments& arguments)
   return failed;
 }
 
-// A fuzzer whose rounds have not come to all that they are for has not passed.
+// Fails if the rounds have not covered all that they should.
 bool HasSeenAll(const Arguments& arguments)
 {
   const Tally& t = TheTally();

@@ -167,7 +167,7 @@ bool Reference::Emit(const Settings& settings, int vtkType)
   return pmb_emit(this->Context, &mesh) == PMB_OK;
 }
 
-// Sheets that touch in a sample get points of their own: behind each isovalue's points come the copies.
+// Gives points of their own to sheets that touch in a sample: the copies follow each isovalue's points.
 bool Reference::Split()
 {
   const std::vector<pmb_sizes> before = this->Parts;

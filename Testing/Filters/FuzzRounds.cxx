@@ -13,7 +13,7 @@
 
 namespace fuzz
 {
-// A filter through some updates; between two of them something changes.
+// Updates a filter several times, with changes in between.
 void RunSession(Random& random, Device device, Report& report)
 {
   auto image = MakeImage(random);
@@ -30,7 +30,7 @@ void RunSession(Random& random, Device device, Report& report)
     {
       case 0:
         run.SetInput(nullptr, false);
-        image = nullptr; // it is gone before the next one comes
+        image = nullptr; // deleted before the next one is made
         image = MakeImage(random);
         run.SetInput(image, random.Chance(20));
         break;
@@ -57,7 +57,7 @@ void RunSession(Random& random, Device device, Report& report)
   }
 }
 
-// Filters in several threads, one for each, that contour the same arrays; the last one deletes them.
+// A filter in each of several threads contours the same arrays; the last one deletes them.
 void RunShared(Random& random, Device device, Report& report)
 {
   vtkDataArray* array;
@@ -112,7 +112,7 @@ void RunShared(Random& random, Device device, Report& report)
 
 namespace
 {
-// What the blocks say alone, to tell what they say together: each text once, and that they lack the array only if all do.
+// The messages of each block alone, from which those of all follow: each text once, and a missing array only if all lack it.
 struct BlockErrors
 {
   std::set<std::string> Texts;
@@ -147,7 +147,7 @@ void CheckBlocks(vtkMultiBlockDataSet* blocks, const Settings& settings, vtkPMBC
   const int count = static_cast<int>(blocks->GetNumberOfBlocks());
   auto* output = vtkMultiBlockDataSet::SafeDownCast(filter->GetOutputDataObject(0));
   FUZZ_CHECK(report, output && static_cast<int>(output->GetNumberOfBlocks()) == count, "the blocks of the output");
-  Settings drawn = settings; // nothing is suggested for blocks, also in place of what is not finite
+  Settings drawn = settings; // blocks get no suggestion, not even for isovalues that are not finite
   std::vector<double>& isovalues = drawn.Isovalues;
   isovalues.erase(
     std::remove_if(isovalues.begin(), isovalues.end(), [](double x) { return !std::isfinite(x); }), isovalues.end());
@@ -184,7 +184,7 @@ void CheckBlocks(vtkMultiBlockDataSet* blocks, const Settings& settings, vtkPMBC
     said.Errors() << " errors, expected " << errors.Count() << ": " << said.Text());
 }
 
-// Of a block or two another array, other samples, another place, or another block altogether.
+// Changes the array, samples or place of one or two blocks, or replaces the block.
 void ChangeBlocks(Random& random, vtkMultiBlockDataSet* blocks)
 {
   const int n = random.Int(0, static_cast<int>(blocks->GetNumberOfBlocks()) - 1);
@@ -202,11 +202,11 @@ void ChangeBlocks(Random& random, vtkMultiBlockDataSet* blocks)
   {
     ChangeGeometry(random, image);
   }
-  blocks->Modified(); // what is in it does not count
+  blocks->Modified(); // its MTime does not include that of blocks
 }
 }
 
-// Blocks of all kinds at once, through some updates: each block as alone. Large ones are kept bound, each by itself.
+// Updates blocks of all kinds together several times: each as if alone. Large ones stay bound, each in its own context.
 void RunComposite(Random& random, Device device, Report& report)
 {
   vtkNew<vtkMultiBlockDataSet> blocks;

@@ -63,7 +63,7 @@ static std::string TakeUnheard()
   return text;
 }
 
-// At a given progress: stops the filter, or changes everything about it, or asks it for what any thread may ask.
+// At a given progress stops the filter, changes its settings, or calls functions that any thread may call.
 class Run::Disturber : public vtkCommand
 {
 public:
@@ -162,7 +162,7 @@ void Run::Update()
   this->Filter->Update();
 }
 
-// While a fake GPU fails, perhaps. Whether it has in a way that ends an execution.
+// Whether a failure of the fake GPU has ended the execution.
 bool Run::UpdateStruck()
 {
 #if defined(PMB_FUZZ_FAKE_GPU)
@@ -200,7 +200,7 @@ static bool IsFinite(double isovalue)
   return std::isfinite(isovalue);
 }
 
-// From the isovalues that are asked for. If none is left of a volume, the filter takes the suggested one, or 0.
+// Keeps finite isovalues. If a volume has none left, the filter uses the suggested one, or 0.
 void Run::LeaveOutNotFinite()
 {
   std::vector<double>& isovalues = this->Asked.Isovalues;
@@ -237,7 +237,7 @@ void Run::JudgeUpdate(const std::string& what)
   }
 }
 
-// Arrays vtkGhostType that are worth a warning, the first time.
+// Counts invalid vtkGhostType arrays, which cause a warning the first time.
 static int CountUnfitFlags(vtkImageData* image)
 {
   const bool ofPoints = image->GetPointData()->HasArray(vtkDataSetAttributes::GhostArrayName()) != 0;
@@ -246,7 +246,7 @@ static int CountUnfitFlags(vtkImageData* image)
     int(ofCells && !FindFlags(image->GetCellData(), image->GetNumberOfCells()));
 }
 
-// `warnings`: that the isovalues are worth.
+// `warnings`: caused by the isovalues.
 void Run::JudgeMessages(Outcome outcome, int warnings)
 {
   const int errors = outcome == FAULT && this->Executions > 0 ? 1 : 0;
@@ -305,7 +305,7 @@ void Run::JudgeOutput(Outcome outcome, vtkDataArray* array)
   this->CompareFresh();
 }
 
-// Nothing depends on what the filter did before, on the number of threads or on the device.
+// The output does not depend on earlier executions, the number of threads or the device.
 void Run::CompareFresh()
 {
   if (!this->Dice.Chance(40))
@@ -326,7 +326,7 @@ void Run::CompareFresh()
   FUZZ_CHECK(this->Faults, difference.empty(), "differs from a new filter's output: " << difference);
 }
 
-// Stops the filter at no matter what time.
+// Stops the filter at any time.
 void Run::StopFromThread(const std::string& what)
 {
   const auto start = std::chrono::steady_clock::now();

@@ -16,7 +16,7 @@ namespace fuzz
 {
 namespace
 {
-// A sample, between two samples, beside a sample, outside of all, and now and then no number at all.
+// An isovalue at, beside or between samples, outside the range, or sometimes not finite.
 double RandomIsovalue(Random& random, vtkDataArray* samples, int component)
 {
   if (random.Chance(2))
@@ -49,7 +49,7 @@ double RandomIsovalue(Random& random, vtkDataArray* samples, int component)
     default:
       isovalue = a + (b - a) * random.Real(0, 1);
   }
-  // Without minus zero, which VTK's list of isovalues does not tell from zero.
+  // Without minus zero: VTK's list of isovalues does not distinguish it from zero.
   return std::isfinite(isovalue) ? isovalue + 0.0 : 0.5;
 }
 

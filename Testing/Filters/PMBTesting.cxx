@@ -87,7 +87,7 @@ Field Noise(unsigned seed, unsigned range)
 {
   return [=](int i, int j, int k)
   {
-    // An integer hash of the place: neighbours are independent of each other.
+    // An integer hash of the place: neighbours are independent.
     unsigned h = seed + 0x9e3779b9u * (1u + i) + 0x85ebca6bu * (1u + j) + 0xc2b2ae35u * (1u + k);
     h = (h ^ (h >> 16)) * 0x7feb352du;
     h = (h ^ (h >> 15)) * 0x846ca68bu;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// VTK's own contour filters, accelerated: the triangles and arrays that they give by themselves, with names, types, components,
-// roles, order and values, and not a byte changed where the input or the options are left to VTK.
+// VTK's own contour filters, accelerated: VTK's triangles and arrays, with names, types, components, roles, order and values; the
+// same bytes where VTK's own code runs.
 #include "PMBTesting.h"
 
 #include "vtkBitArray.h"
@@ -50,7 +50,7 @@ enum Kind
 };
 const char* const KindNames[] = { "vtkContourFilter", "vtkFlyingEdges3D", "vtkMarchingCubes" };
 
-// What is asked of a filter; -1: nothing.
+// Settings of a filter; -1: the default.
 struct Settings
 {
   std::vector<double> Isovalues;
@@ -144,7 +144,7 @@ std::string Describe(vtkPolyData* mesh)
   return text.str();
 }
 
-// The numeric arrays of the points, at each point and the nearest one. Normals are estimated in another way at the border.
+// Compares numeric point arrays at each point with those at the nearest one. VTK estimates normals at the border differently.
 void CompareValues(vtkPolyData* on, vtkPolyData* off, const std::string& what)
 {
   vtkNew<vtkStaticPointLocator> locator;
@@ -182,8 +182,8 @@ std::vector<std::string> Sorted(vtkAbstractArray* array)
   return values;
 }
 
-// The same surface with the same arrays, where it has to be accelerated and where that is not known. VTK's own may have
-// points that nothing uses. Triangles come in another order.
+// Checks for the same surface and arrays, accelerated or not. VTK's own code may leave unused points. The order of triangles
+// differs.
 void CheckSame(
   Kind kind, vtkDataObject* input, const Settings& settings, const std::string& name, bool values, bool known)
 {
@@ -202,7 +202,7 @@ void CheckSame(
   {
     PMB_CHECK(Hausdorff(on.Mesh, off.Mesh) < 1e-4, what << ": points that are elsewhere");
     CompareValues(on.Mesh, off.Mesh, what);
-    // vtkFlyingEdges3D, from VTK 9.3 on, keeps cell arrays of the last isovalue alone.
+    // From VTK 9.3 on vtkFlyingEdges3D keeps only the cell arrays of the last isovalue.
     const bool compares = kind != EDGES || settings.Isovalues.size() < 2;
     for (int i = 0; compares && i < on.Mesh->GetCellData()->GetNumberOfArrays(); ++i)
     {
@@ -219,7 +219,7 @@ void CheckParity(
   CheckSame(kind, input, settings, name, values, /*known=*/true);
 }
 
-// Not a byte of the output is another.
+// Checks for the same bytes as VTK's, and the reason why VTK's code ran.
 void CheckLeft(
   Kind kind, vtkDataObject* input, const Settings& settings, const std::string& name, const std::string& why)
 {
@@ -261,7 +261,7 @@ vtkSmartPointer<vtkImageData> MakeRichImage(int type, const Field& field)
   return image;
 }
 
-// Each filter and setting, with isovalues that samples have, and ones that they have not.
+// Each filter and setting, with isovalues equal to samples and between them.
 void TestSettings(vtkImageData* image, const std::string& what, bool unsignedWide)
 {
   for (int kind = CONTOUR; kind <= CUBES; ++kind)
@@ -313,7 +313,7 @@ void TestOptions()
   {
     CheckParity(kind, real, outside, "an isovalue out of range");
   }
-  // Without other arrays: VTK's own code reads those beyond their end then.
+  // Without other arrays: VTK's own code would read beyond their end.
   component.Array = "second";
   component.Component = 1;
   vtkNew<vtkImageData> alone;
@@ -321,7 +321,7 @@ void TestOptions()
   alone->GetPointData()->AddArray(real->GetPointData()->GetArray("second"));
   CheckLeft(EDGES, alone, component, "a component", "ArrayComponent");
   CheckParity(CONTOUR, alone, component, "a component");
-  // Only ignored for images, by VTK too.
+  // VTK ignores it for images too.
   tree.More = [](vtkAlgorithm* f)
   {
     vtkContourFilter::SafeDownCast(f)->UseScalarTreeOn();
@@ -360,7 +360,7 @@ void AddOdd(vtkDataSetAttributes* data, vtkIdType count, vtkAbstractArray* proto
   }
 }
 
-// Of points, cells and the field: VTK's arrays, whoever makes them. `why`: of the points they are left to VTK.
+// Odd arrays of points, cells and the field: the output has VTK's arrays. `why`: the reason why VTK's own code ran.
 void TestOddArrays()
 {
   vtkNew<vtkIdTypeArray> ids;
@@ -410,7 +410,7 @@ void TestOddArrays()
   }
 }
 
-// --- what is left to VTK --------------------------------------------------------------------------------------------
+// --- input for VTK's own code ---------------------------------------------------------------------------------------
 
 void TestOtherGrids(vtkImageData* image, const Settings& settings)
 {
@@ -436,7 +436,7 @@ void TestLeftToVTK()
   auto image = MakeImage(14, 14, 14, VTK_FLOAT, Gyroid(9)), flat = MakeImage(12, 13, 1, VTK_FLOAT, Gyroid(9));
   auto hidden = MakeImage(12, 13, 14, VTK_FLOAT, Gyroid(9)), unfit = MakeImage(12, 13, 14, VTK_FLOAT, Gyroid(9));
   hidden->AllocateCellGhostArray()->SetValue(200, Attributes::HIDDENCELL);
-  unfit->AllocateCellGhostArray()->SetNumberOfTuples(11 * 12 * 13 + 1); // VTK hands such flags on
+  unfit->AllocateCellGhostArray()->SetNumberOfTuples(11 * 12 * 13 + 1); // VTK passes such flags on
   auto bits = MakeImage(12, 13, 14, VTK_FLOAT, Gyroid(9));
   vtkNew<vtkBitArray> prototype;
   AddOdd(bits->GetPointData(), bits->GetNumberOfPoints(), prototype, "bits", -1, 1);
@@ -492,7 +492,7 @@ void TestLeftToVTK()
   CheckLeft(CUBES, rich, vectors, "several components", "several components");
 }
 
-// More data than was asked for: VTK's filters contour what was.
+// More data than was requested: VTK's filters contour only the requested part.
 void TestPartAskedFor()
 {
   auto image = MakeImage(20, 20, 20, VTK_FLOAT, Gyroid(9));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Acceleration of VTK's own contour filters: the switch at any time, what is kept between executions, composite input, progress
-// and abort, subclasses, and programs with an executive of their own.
+// Acceleration of VTK's own contour filters: the switch, reuse between executions, composite input, progress and abort,
+// subclasses, and programs with another executive.
 #include "PMBTesting.h"
 
 #include "vtkCommand.h"
@@ -53,7 +53,7 @@ vtkIdType BindsOf(const std::function<void()>& action)
   return Acceleration::GetNumberOfBinds() - before;
 }
 
-// In a process that has never heard of it, and after that.
+// Before and after the first Enable() of a process.
 void TestBefore(vtkImageData* image)
 {
   vtkNew<vtkContourFilter> old;
@@ -69,13 +69,13 @@ void TestBefore(vtkImageData* image)
   PMB_CHECK(!Acceleration::IsEnabled() && Acceleration::IsEnabled(Acceleration::MARCHING_CUBES), "one off");
 }
 
-// On and off while the filter exists: it executes again and gives what the switch says.
+// On and off while the filter exists: it executes again as the switch says.
 template <typename FilterT>
 void TestToggle(vtkImageData* image, const std::string& what)
 {
   Acceleration::Enable();
   vtkNew<FilterT> filter;
-  vtkNew<vtkPolyDataNormals> next; // the switch comes through to filters downstream
+  vtkNew<vtkPolyDataNormals> next; // filters downstream execute again too
   filter->SetInputData(image);
   filter->SetValue(0, 0.1);
   next->SetInputConnection(filter->GetOutputPort());
@@ -97,8 +97,8 @@ void TestToggle(vtkImageData* image, const std::string& what)
   PMB_CHECK(SameBytes(off, filter->GetOutput(), difference), what << ": off again: " << difference);
 }
 
-// The summary of the volume is kept for the next isovalue, also where the start and end of an execution go unheard. It is made
-// anew after Modified() on the filter: whoever writes in place may rely on that. Hidden cells are left to VTK.
+// The filter keeps the volume's summary for the next isovalue, also without observers of start and end. It makes a new one after
+// Modified() on the filter, as code that writes in place relies on. VTK's own code runs for hidden cells.
 template <typename FilterT>
 void TestKept(const std::string& what)
 {
@@ -135,7 +135,7 @@ void TestKept(const std::string& what)
   PMB_EQUAL(RunsOf([&] { filter->Update(); }), 1, what + ": runs with the cell back");
 }
 
-// As ParaView's Contour does it: a vtkContourFilter for each execution, whose progress it forwards.
+// Like ParaView's Contour: makes a vtkContourFilter for each execution and forwards its progress.
 class Wrapper : public vtkContourFilter
 {
 public:
@@ -178,7 +178,7 @@ public:
   double Last = -1;
 };
 
-// Progress is that of the filter the user has; an abort of it leaves nothing, and the next execution is whole.
+// The user's filter reports progress; after an abort its output is empty, and the next execution is complete.
 void TestAbort(vtkAlgorithm* filter, vtkContourFilter* contour, const std::string& what)
 {
   vtkNew<Watcher> watcher;
@@ -295,7 +295,7 @@ void TestSubclass(vtkImageData* image)
   PMB_CHECK(cubes->GetOutput()->GetNumberOfPolys() > 0, "its own surface");
 }
 
-// Filters come and go in threads while the switch moves.
+// Threads create and delete filters while the switch changes.
 void TestThreads()
 {
   std::atomic<int> wrong{ 0 };
@@ -330,7 +330,7 @@ void TestThreads()
   PMB_EQUAL(wrong.load(), 0, "meshes of threads that are wrong");
 }
 
-// A program with an executive of its own keeps it.
+// A program's own executive stays.
 void TestOwnExecutive(vtkImageData* image)
 {
   Acceleration::Disable();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Defaults, setters, the list of isovalues, modification times, PrintSelf. (The output that settings ask for: the fuzzer.)
+// Defaults, setters, the list of isovalues, modification times, PrintSelf. (Output for the settings: the fuzzer.)
 #include "PMBTesting.h"
 
 #include "vtkNew.h"

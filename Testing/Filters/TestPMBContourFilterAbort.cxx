@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Progress never falls, comes on the caller's thread, and ends at 1. An abort, at any progress event of runs in which all steps
-// take part, from another thread or upstream, stops soon, leaves nothing behind, and the next run is complete. Soon: with less
-// than a fifth of the work of a whole run, in processor time, which other programs do not use up.
+// Progress never falls, comes on the caller's thread, and ends at 1. An abort at any progress event, from another thread or from
+// upstream, stops soon and leaves an empty output; the next run is complete. Soon: with less than a fifth of the processor time
+// of a whole run.
 #include "PMBTesting.h"
 
 #include "vtkCellData.h"
@@ -33,7 +33,7 @@ namespace
 const int Size = 112;
 const double Isovalue = 0.1;
 
-// What the input of a run has.
+// The input of a run.
 enum
 {
   POINT_ARRAYS = 1,
@@ -51,7 +51,7 @@ struct Run
   Setup Settings;
 };
 
-// Runs in which each step of the filter takes part.
+// Runs that together contain each step of the filter.
 const Run Runs[] = { { "plain", 0, [](vtkPMBContourFilter*) {} },
   { "4 isovalues", 0, [](vtkPMBContourFilter* f) { f->GenerateValues(4, 136, 146); } },
   { "gradients, 2 arrays", POINT_ARRAYS, [](vtkPMBContourFilter* f) { f->ComputeGradientsOn(); } },
@@ -168,7 +168,7 @@ double ProcessorTime()
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-// Notes progress, and asks for an abort at an event with a number, or once progress has come to a point.
+// Records progress, and aborts at an event with a number or when progress reaches a value.
 class Watcher : public vtkCommand
 {
 public:
@@ -197,7 +197,7 @@ public:
   }
   double Last = -1, AbortAt = 2, AbortedAt = -1;
   int Events = 0, AbortAtEvent = -1, EventsBefore = 0, Falls = 0, Foreign = 0;
-  bool AsGUI = false;             // as ParaView 6.1's button does
+  bool AsGUI = false;             // like ParaView 6.1's button
   vtkAlgorithm* Target = nullptr; // to abort; null: the caller
 
 private:
@@ -236,7 +236,7 @@ struct Runner
   vtkNew<Watcher> Watch;
 };
 
-// Aborts at event number `event`; a run of other speed may have fewer. Returns whether there was one.
+// Aborts at event number `event`. Returns false if the run has fewer events.
 bool TestAbortAt(Runner& runner, bool anew, int event, vtkDataObject* expected, const std::string& what)
 {
   runner.Watch->Clear();
@@ -248,7 +248,7 @@ bool TestAbortAt(Runner& runner, bool anew, int event, vtkDataObject* expected, 
   {
     return false;
   }
-  // VTK's own come still: that it is over, and with blocks that one has begun and is over.
+  // VTK itself still reports the end, and the start and end of a block.
   const int after = runner.Watch->Events - 1 - event, most = vtkImageData::SafeDownCast(runner.Input) ? 1 : 3;
   PMB_CHECK(after <= most, what << ": " << after << " events after it");
   CheckNothing(runner.Filter, what);
@@ -353,7 +353,7 @@ void TestSoon()
     });
 }
 
-// A filter upstream that is told to abort stops those downstream.
+// An abort of a filter upstream stops those downstream.
 void TestAbortUpstream()
 {
   vtkNew<vtkImageShiftScale> upstream;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The arrays that are passed beside the contoured one. (That one in all its forms, and all arrays to the byte: the fuzzer.)
+// Arrays passed beside the contoured one. (The contoured array in all forms, and all bytes: the fuzzer.)
 #include "PMBTesting.h"
 
 #include "vtkCellData.h"
@@ -79,7 +79,7 @@ vtkSmartPointer<vtkImageData> MakeLoaded()
   return image;
 }
 
-// The greatest error of a component that is linear in space, and therefore exact on edges.
+// The greatest error of a component that is linear in space, so exact on edges.
 double LinearError(vtkPolyData* mesh, const char* name, int component, double factor)
 {
   vtkDataArray* array = mesh->GetPointData()->GetArray(name);
@@ -136,7 +136,7 @@ vtkIdType CellAt(const std::vector<double>& points, const vtkIdType* ids, const 
   return cell;
 }
 
-// Tuples of each width that has a copy loop of its own, and of another.
+// Tuples of each width with its own copy loop, and of another width.
 const struct
 {
   const char* Name;
@@ -197,7 +197,7 @@ void TestManyCells()
 
 using Names = std::vector<const char*>;
 
-// A filter that passes only these arrays, executed.
+// Executes a filter that passes only these arrays.
 vtkSmartPointer<vtkPMBContourFilter> Choose(vtkImageData* image, const Names& onPoints, const Names& onCells)
 {
   auto filter = vtkSmartPointer<vtkPMBContourFilter>::New();

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Each kind of input or setting that cannot be contoured: one error that names it, an empty output, and a filter that
-// works on the next call.
+// Each kind of invalid input or setting: one error that names it, an empty output, and a next call that works.
 #include "PMBTesting.h"
 
 #include "vtkCellData.h"
@@ -38,7 +37,7 @@ void Select(vtkPMBContourFilter* filter, int association, const char* name)
 struct Trouble
 {
   const char* Name;
-  std::vector<std::string> Words; // that the message must have
+  std::vector<std::string> Words; // in the message
   std::function<void(vtkPMBContourFilter*, vtkImageData*)> Make;
 };
 

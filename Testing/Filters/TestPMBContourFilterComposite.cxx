@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Composite input of every kind: a mesh per block, as each block alone, with the blocks' names and places; blocks that
-// cannot be contoured; levels of AMR; one warning and one summary for all.
+// Composite input: a mesh per block, as of each block alone, with the blocks' names and places; blocks that cannot be contoured;
+// levels of AMR; one warning and one summary for all.
 #include "PMBTesting.h"
 
 #include "vtkAMRBox.h"
@@ -126,7 +126,7 @@ void TestTrees()
     "a collection keeps its empty members and names");
 }
 
-// Blocks that are no images, or lack the array, have an empty output; the others have theirs.
+// Blocks that are not images or lack the array have an empty output; the others have a mesh.
 void TestOthers()
 {
   vtkNew<vtkMultiBlockDataSet> blocks;
@@ -182,7 +182,7 @@ void TestOthers()
     std::string(filter->GetLastRunSummary()), std::string("No surface: the input has no blocks"), "no blocks");
 }
 
-// The triangles in cells that a finer level covers are left out, as vtkContourFilter does it.
+// Cells that a finer level covers have no triangles, as in vtkContourFilter.
 void TestAMR()
 {
   const int counts[2] = { 1, 2 };
@@ -241,7 +241,7 @@ void TestAMR()
   PMB_CHECK(total[0] > 100 && total[0] < total[1], "refined cells are left out: " << total[0] << " of " << total[1]);
 }
 
-// `count` blocks of 41^3 samples, which are large enough to be remembered each, and a small one.
+// `count` blocks of 41^3 samples, large enough for contexts of their own, and a small one.
 vtkSmartPointer<vtkMultiBlockDataSet> LargeBlocks(unsigned int count)
 {
   auto blocks = vtkSmartPointer<vtkMultiBlockDataSet>::New();
@@ -253,7 +253,7 @@ vtkSmartPointer<vtkMultiBlockDataSet> LargeBlocks(unsigned int count)
   return blocks;
 }
 
-// Runs at another isovalue, and returns how many blocks were read.
+// Runs at another isovalue. Returns how many blocks were read.
 vtkIdType Read(vtkPMBContourFilter* filter, vtkMultiBlockDataSet* blocks, double isovalue)
 {
   const vtkIdType before = filter->GetNumberOfBinds();
@@ -267,7 +267,7 @@ vtkIdType Read(vtkPMBContourFilter* filter, vtkMultiBlockDataSet* blocks, double
   return filter->GetNumberOfBinds() - before;
 }
 
-// A block is read once, not once for each isovalue, and again when it has changed.
+// A block is read once, not for each isovalue, and again after a change.
 void TestReuse()
 {
   auto blocks = LargeBlocks(3);
@@ -276,13 +276,13 @@ void TestReuse()
   PMB_EQUAL(Read(filter, blocks, 8.5), 0, "blocks read for another isovalue");
   vtkImageData::SafeDownCast(blocks->GetBlock(1))->GetPointData()->GetScalars()->Modified();
   PMB_EQUAL(Read(filter, blocks, 9.5), 1, "blocks read after a change of one");
-  auto many = LargeBlocks(70); // more than are remembered: the last ones take turns
+  auto many = LargeBlocks(70); // more than have contexts: the last ones share one
   PMB_EQUAL(Read(filter, many, 7.5), 71, "many blocks read to begin with");
   PMB_EQUAL(Read(filter, many, 8.5), 7, "many blocks read for another isovalue");
   PMB_EQUAL(Read(filter, blocks, 8.5), 4, "of the first again: they were let go");
 }
 
-// One summary and one warning for all, lines included. An error is said last, wherever it was.
+// One summary and one warning for all, with lines. The summary ends with an error of any block.
 void TestSummary()
 {
   vtkNew<vtkMultiBlockDataSet> blocks;
@@ -306,7 +306,7 @@ void TestSummary()
       Has(summary, std::to_string(lines) + " lines"),
     summary);
   PMB_EQUAL(messages.Errors() + messages.Warnings(), 0, "an isovalue of two blocks: " + messages.Text());
-  run(50); // in no block's own range, but in that of all
+  run(50); // outside each block's range, inside that of all
   PMB_EQUAL(messages.Errors() + messages.Warnings(), 0, "an isovalue between blocks: " + messages.Text());
   run(500);
   PMB_CHECK(messages.Warnings() == 1 && Has(messages.Text(), "0 to 108"), "the range of all: " << messages.Text());

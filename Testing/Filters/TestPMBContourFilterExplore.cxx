@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Finding an isovalue: suggestions and their use, the histogram's table. (Many isovalues in the same memory:
+// Suggested isovalues and their use, the histogram's table. (Many isovalues in the same memory:
 // TestPMBContourFilterMemory.)
 #include "PMBTesting.h"
 
@@ -180,7 +180,7 @@ void TestHistogram()
   PMB_EQUAL(histogram->GetNumberOfBins(), 4096, "greatest number of bins");
 }
 
-// Aborted while the array is copied or read: an empty table; the next run is complete.
+// An abort while the array is copied or read leaves an empty table; the next run is complete.
 void TestHistogramAborted()
 {
   auto image = MakeImage(128, 128, 128, VTK_FLOAT, Distance(63.7, 48.1, 47.9));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What the filter does with a GPU, without one: the choice of the device, failures of each kind at each step, what it holds
-// there and when it lets go, the memory of its output. The GPU is FakeGPU's; nothing here says that the real one computes right.
+// The filter with FakeGPU's simulated GPU: the choice of the device, failures of each kind at each step, memory held on the GPU
+// and its release, memory of the output. Does not test the results of a real GPU.
 #include "FakeGPU.h"
 #include "PMBTesting.h"
 
@@ -49,7 +49,7 @@ bool StartsWith(const std::string& text, const std::string& part)
   return text.compare(0, part.size(), part) == 0;
 }
 
-// A filter of a volume, whose messages are counted.
+// A filter of a volume, with its messages.
 struct Subject
 {
   explicit Subject(vtkSmartPointer<vtkDataObject> input)
@@ -72,7 +72,7 @@ struct Subject
     PMB_CHECK(StartsWith(summary, device), what << ": not by the " << device << ": " << summary);
   }
 
-  // The same of blocks; that with the number `empty` has none.
+  // The same for blocks; block number `empty` has no mesh.
   void RunBlocks(double isovalue, unsigned empty, const std::string& what)
   {
     this->Filter->SetValue(0, isovalue);
@@ -166,7 +166,7 @@ void TestLimit()
   PMB_CHECK(Has(s.Said.Text(), "DeviceMemoryLimit"), "the warning says what to do: " << s.Said.Text());
   PMB_EQUAL(s.Filter->GetNumberOfBinds(), 1, "binds: the CPU's, once");
   s.CheckMessages(1, 0, "too little memory");
-  // Another volume is tried; that it is too large as well is no news.
+  // Another volume is tried; that it is too large too is no new warning.
   s.Filter->SetInputData(Volume(8.3));
   fake_fail_at(FAKE_BIND, 1, PMB_TOO_LARGE);
   s.Run(0.1, "CPU (", "too large");
@@ -233,7 +233,7 @@ void TestFailure(fake_call call, pmb_status status)
   PMB_EQUAL(fake_get().contexts + fake_get().pieces, pieces, what + ": left in the end");
 }
 
-// A surface that the GPU has made is measured like any other. If that fails it is an error, and no fault of the GPU.
+// Surfaces made by the GPU are measured too. A failure is an error, but not a fault of the GPU.
 void TestMeasures()
 {
   Subject s(Volume());
@@ -251,7 +251,7 @@ void TestMeasures()
   s.CheckMessages(0, 1, "measures");
 }
 
-// VTK's own code does what failed; after that the filter is accelerated again.
+// VTK's own code takes over after a failure; the next execution is accelerated again.
 void TestAccelerated()
 {
   using Acceleration = vtkPMBContourAcceleration;
@@ -277,9 +277,9 @@ void TestAccelerated()
   Acceleration::Disable();
 }
 
-// --- faults in calls of others --------------------------------------------------------------------------------------
+// --- faults in other calls ------------------------------------------------------------------------------------------
 
-// Loses everything at one of a filter's reports of progress, or at all from that one on.
+// Loses all contexts at one of a filter's progress events, or at all from that one on.
 struct Striker
 {
   int First, Last, Reports = 0;
@@ -303,7 +303,7 @@ struct Striker
   }
 };
 
-// Another thread's fault at any time of an execution: that begins again, once.
+// After another thread's fault an execution starts again, once.
 void TestStruck()
 {
   for (fake_call call : { FAKE_BIND, FAKE_COUNT, FAKE_EMIT })
@@ -337,7 +337,7 @@ void TestStruck()
   PMB_CHECK(report > 4, "reports of progress: " << report);
 }
 
-// What cannot be mended is told, in the words of a user.
+// Reports faults that remain, in words for users.
 void TestStruckTooOften(bool always)
 {
   const std::string what = always ? "faults without an end" : "a fault in the same moment";
@@ -357,7 +357,7 @@ void TestStruckTooOften(bool always)
   s.CheckMessages(0, 1, what);
 }
 
-// Suggestions that were made stay after a loss or a release; others come with the next execution.
+// Suggestions stay after a loss or a release; the next execution makes new ones.
 void TestSuggestions(const std::function<void(vtkPMBContourFilter*)>& lose)
 {
   auto image = Volume();
@@ -379,7 +379,7 @@ void TestSuggestions(const std::function<void(vtkPMBContourFilter*)>& lose)
   s.CheckMessages(0, 0, "suggestions");
 }
 
-// --- what is held on the GPU ----------------------------------------------------------------------------------------
+// --- memory held on the GPU -----------------------------------------------------------------------------------------
 
 void TestVersions()
 {
@@ -454,7 +454,7 @@ void TestRelease()
   s.CheckMessages(0, 0, "release");
 }
 
-// Of two blocks only one fits: each gets its device, with one warning, and the summary names both.
+// Only one of two blocks fits: each gets its device, with one warning, and the summary names both.
 void TestDevicesOfBlocks()
 {
   auto blocks = Blocks(2);
@@ -470,7 +470,7 @@ void TestDevicesOfBlocks()
   s.CheckMessages(1, 0, "two devices");
 }
 
-// Each large block stays on the GPU, until it, the input or the filter is gone. One that fails is alone in that, and once.
+// Each large block stays on the GPU until it, the input or the filter is deleted. A failure concerns one block, once.
 void TestHeldBlocks()
 {
   auto blocks = Blocks(3);
@@ -521,7 +521,7 @@ void TestOutputMemory()
   std::string difference;
   PMB_CHECK(
     SameBytes(mesh, Contour(Volume(), 0.1, OnCPU), difference), "an output that outlives all: " << difference);
-  // As any other array: emptied and filled again, grown.
+  // Like any array: emptied and filled again, enlarged.
   vtkDataArray* normals = mesh->GetPointData()->GetNormals();
   normals->Initialize();
   normals->SetNumberOfComponents(3);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// 2D images give isolines, by VTK's own filter. (Thinner and empty input: the fuzzer.)
+// 2D images give isolines by VTK's own filter. (Thinner and empty input: the fuzzer.)
 #include "PMBTesting.h"
 
 #include "vtkCellArray.h"
@@ -55,7 +55,7 @@ void TestPlane(int nx, int ny, int nz, int type)
   PMB_CHECK(Has(filter->GetLastRunSummary(), "2D"), "the summary says why");
 
   const double *old = lines->GetBounds(), turned[2] = { old[4], old[5] }; // VTK's filter has no direction matrix
-  image->SetDirectionMatrix(0, 0, 1, 1, 0, 0, 0, 1, 0);                   // x is along what z was
+  image->SetDirectionMatrix(0, 0, 1, 1, 0, 0, 0, 1, 0);                   // x along the former z
   image->SetOrigin(3, 1, 2);
   filter->Update();
   const double* now = filter->GetOutput()->GetBounds();

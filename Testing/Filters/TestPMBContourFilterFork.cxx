@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Filters in a forked process, where none of their threads is: it can delete them, exit with them, and go on with them; also if
-// other threads were executing at that moment, or an observer forks in the middle of an execution.
+// Filters in a forked process, which has none of their threads: it can delete them, exit, and execute them; also if other threads
+// were executing at the fork, or an observer forks during an execution.
 #include "PMBTesting.h"
 
 #include "vtkCallbackCommand.h"
@@ -18,7 +18,7 @@
 
 using namespace pmbtest;
 
-// LeakSanitizer asks for this: in a child what only the parent's other threads knew of is no leak.
+// LeakSanitizer calls this: in a child, memory that only the parent's other threads used is no leak.
 static int OthersHaveMemory = 0;
 extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off();
 extern "C" int __lsan_is_turned_off()
@@ -36,7 +36,7 @@ vtkSmartPointer<vtkPMBContourFilter> MakeFilter(vtkImageData* image, int threads
   filter->SetInputData(image);
   filter->SetDevice(vtkPMBContourFilter::CPU);
   filter->SetNumberOfThreads(threads);
-  // Threads are started while there is something left to do: not all at the first time, on a busy machine.
+  // Threads start while work is left: on a busy machine not all start in the first execution.
   for (int n = 0; n < 10; ++n)
   {
     filter->SetValue(0, n % 2 ? 0.1 : 0.2);
@@ -45,7 +45,7 @@ vtkSmartPointer<vtkPMBContourFilter> MakeFilter(vtkImageData* image, int threads
   return filter;
 }
 
-// The child exits as any program does. One that hangs is ended by its alarm.
+// The child exits normally. An alarm ends a child that hangs.
 pid_t Fork()
 {
   std::cout.flush();
@@ -139,7 +139,7 @@ void TestOthersAtWork(vtkImageData* image, vtkPolyData* expected)
   other.join();
 }
 
-// An observer forks in the middle of an execution. In the child that is aborted, or complete.
+// An observer forks during an execution, which the child aborts or completes.
 void TestForkInside(vtkImageData* image, vtkPolyData* expected)
 {
   auto filter = MakeFilter(image, 4);

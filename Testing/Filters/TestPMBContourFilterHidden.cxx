@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Blanked points and cells, on vtkImageData and vtkUniformGrid: no triangles, no points, no effect on the rest; what
-// only says that a cell is doubled stays.
+// Blanked points and cells, on vtkImageData and vtkUniformGrid: no triangles, no points, no effect on the rest.
+// Cells that are only duplicates stay.
 #include "PMBTesting.h"
 
 #include "vtkCellData.h"
@@ -36,7 +36,7 @@ vtkSmartPointer<vtkUnsignedCharArray> AddGhosts(vtkDataSetAttributes* data, vtkI
   return ghosts;
 }
 
-// Cells numbered, so that the triangles tell where they are from.
+// Numbers cells, so that triangles name their cell.
 vtkSmartPointer<vtkImageData> MakeNumbered(int vtkType = VTK_FLOAT)
 {
   auto image = MakeImage(N, N, N, vtkType, Distance(19.3, 18.7, 20.2));
@@ -78,7 +78,7 @@ void TestChanges()
   filter->Update();
   PMB_EQUAL(CellsOf(filter->GetOutput()).size(), cells.size() - 1, "cells after one is blanked");
   grid->BlankPoint(point);
-  grid->Modified(); // for the first point and cell VTK does it
+  grid->Modified(); // VTK calls it only for the first point and cell
   filter->Update();
   const vtkIdType after = filter->GetOutput()->GetNumberOfPolys();
   PMB_CHECK(after < before - 8, after << " triangles after a point is blanked, " << before << " before");
@@ -95,7 +95,7 @@ void TestChanges()
   PMB_EQUAL(CellsOf(filter->GetOutput()).size(), cells.size() - 1, "cells after a change in place");
 }
 
-// Isolines of a slice heed both kinds too.
+// Isolines respect both kinds too.
 void TestSlice()
 {
   auto image = MakeImage(N, N, 1, VTK_FLOAT, Distance(19.3, 18.7, 0));
@@ -117,10 +117,10 @@ void TestSlice()
   PMB_EQUAL(Contour(image, 12.5)->GetNumberOfLines(), vtkIdType(0), "lines of hidden points");
 }
 
-// Flags that are none are not used: the surface is that without them, and a filter says so once, also of many blocks.
+// Ignores invalid flags, with one warning per filter, also for many blocks.
 struct Unfit
 {
-  std::string Words; // of the warning
+  std::string Words; // in the warning
   bool OfCells;
   int Size, Type, Components;
   vtkIdType More; // tuples than there are points or cells

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The output's memory is used again: without new pages if nobody holds the old mesh; memory that somebody holds is not
-// written; nothing is kept between executions, nothing grows. Too little memory is an error.
+// The filter reuses the memory of its old output, without new pages, unless other code holds it; it keeps none between
+// executions. Too little memory is an error.
 #include "PMBTesting.h"
 
 #include "vtkCellArray.h"
@@ -41,7 +41,7 @@ void Prepare(vtkPMBContourFilter* filter)
 {
   static auto image = MakeImage(128, 128, 128, VTK_UNSIGNED_CHAR, Noise(11, 200));
   filter->SetInputData(image);
-  filter->SetDevice(vtkPMBContourFilter::CPU); // CUDA takes address space as it likes
+  filter->SetDevice(vtkPMBContourFilter::CPU); // CUDA would reserve address space
   filter->SetNumberOfThreads(1);
   filter->SetValue(0, 99.5);
   filter->Update();
@@ -103,7 +103,7 @@ void TestHeld()
   PMB_CHECK(SameBytes(held, first, difference), "a mesh that was held changed: " << difference);
 }
 
-// Memory goes back to the system when the output is emptied or gets much smaller.
+// Memory returns to the system when the output is emptied or gets much smaller.
 void TestGivenBack()
 {
   vtkNew<vtkPMBContourFilter> filter;
@@ -147,7 +147,7 @@ rlim_t AddressSpaceInUse()
   return pages * 4096;
 }
 
-// Limits the address space to so many more bytes, until the end of the scope.
+// Limits growth of the address space until the end of the scope.
 class Limit
 {
 public:
@@ -164,14 +164,14 @@ private:
   rlimit Before;
 };
 
-// Too little memory for the mesh: an error, no half mesh, and a filter that works once there is memory again.
+// Too little memory for the mesh: an error, an empty output, and a filter that works again with enough memory.
 void TestTooLittle()
 {
   vtkNew<vtkPMBContourFilter> filter;
   Messages messages(filter), pipeline(filter->GetExecutive());
   Prepare(filter);
   filter->SetValue(0, 2.5);
-  filter->Update(); // the volume is read and the threads are there
+  filter->Update(); // reads the volume and starts the threads
   const vtkIdType few = filter->GetOutput()->GetNumberOfPolys();
   filter->SetValue(0, 99.5);
   int failures = 0;

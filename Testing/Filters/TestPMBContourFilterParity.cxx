@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The same surface as VTK's filters make, and a sound mesh: every case of a cell, larger volumes. (Sizes along each axis,
+// The same surface as VTK's filters, and a valid mesh: every case of a cell, larger volumes. (Sizes along each axis,
 // isovalues that equal samples: Testing/Kernels; types of samples: TestPMBContourAcceleration.)
 #include "PMBTesting.h"
 
@@ -41,7 +41,7 @@ void CompareCases()
   std::set<vtkIdType> seen;
   for (int bits = 1; bits < 255; ++bits)
   {
-    // Unequal distances to the isovalue, so that no two points fall together.
+    // Unequal distances to the isovalue, so that no two points coincide.
     auto image = MakeImage(2, 2, 2, VTK_FLOAT,
       [bits](int i, int j, int k)
       {

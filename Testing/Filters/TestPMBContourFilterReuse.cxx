@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What is kept between executions: nothing is read again when only the isovalue changes, nothing stale is used, and threads
-// are shared. (The same bytes for any number of threads: the fuzzer.)
+// Reuse between executions: a new isovalue reads nothing again, nothing stale is used, and threads are shared. (The same bytes for any number of threads: the fuzzer.)
 #include "PMBTesting.h"
 
 #include "vtkDataArray.h"
@@ -100,7 +99,7 @@ void TestChangedSamples()
   CheckFresh(filter, image, 10, "another component");
 }
 
-// An array written in place upstream, marked as modified in each way that makes VTK run again.
+// Writes an array in place upstream, and marks it in each way that makes VTK execute again.
 void TestChangedUpstream()
 {
   const char* const names[] = { "array", "point data", "image", "producer", "filter" };
@@ -131,7 +130,7 @@ void TestChangedUpstream()
   }
 }
 
-// The filter keeps neither the image nor its array alive, and does not use deleted ones.
+// The filter keeps neither image nor array alive, and uses none that is deleted.
 void TestLifetime()
 {
   vtkNew<vtkPMBContourFilter> filter;
@@ -179,7 +178,7 @@ int CountThreads()
   return 0;
 }
 
-// Filters that work in turn, and the blocks of one, share threads, which end when they are no longer wanted. How many start
+// Filters that execute in turn, and blocks of a filter, share threads, which end when no filter needs them. How many start
 // depends on the machine: they start only while work is left.
 void TestThreads()
 {

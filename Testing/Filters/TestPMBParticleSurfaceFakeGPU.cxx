@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Where vtkPMBParticleSurface computes, on a machine without a GPU: the choice of the device, failures, what is held. The GPU is
-// FakeGPU's; nothing here says that the real one computes right.
+// vtkPMBParticleSurface with FakeGPU's simulated GPU: the choice of the device, failures, memory held. Does not test the results
+// of a real GPU.
 #include "FakeGPU.h"
 #include "PMBTesting.h"
 
@@ -35,7 +35,7 @@ vtkSmartPointer<vtkPolyData> Cloud()
   return cloud;
 }
 
-// A filter of the cloud, whose messages are counted.
+// A filter of the cloud, with its messages.
 struct Subject
 {
   Subject()
@@ -84,7 +84,7 @@ void TestChoice()
   s.Run(CPU, 1, "no GPU, and none was asked for");
 }
 
-// The CPU takes over, says so once for each cause, and the next execution tries the GPU again.
+// The CPU takes over, with one warning per cause; the next execution tries the GPU again.
 void TestFailures()
 {
   Subject s;
@@ -102,7 +102,7 @@ void TestFailures()
   fake_lose_all();
   s.Run(GPU, 2, "after a fault in another call");
 }
-// Steps of an animation with as many triangles: after the second all arrays lie where those before them lay.
+// Animation steps with equally many triangles: after the second, all arrays reuse the addresses of earlier ones.
 void TestSteps()
 {
   auto cloud = Cloud();

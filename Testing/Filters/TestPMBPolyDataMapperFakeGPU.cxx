@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Meshes that the GPU which made them writes to OpenGL's buffers: the same pictures as from the host, and only while the GPU
-// has that mesh. The GPU is FakeGPU's, and OpenGL that of the display.
+// Meshes that a GPU writes to OpenGL's buffers: the same pictures as from the host, and only while the GPU has that mesh. The GPU
+// is FakeGPU's; OpenGL is the display's.
 #include "FakeGPU.h"
 #include "PMBTesting.h"
 
@@ -81,7 +81,7 @@ struct Scene
   vtkNew<vtkPMBPolyDataMapper> Mapper;
 };
 
-// Draws the mesh as it is, and from the host alone.
+// Draws the mesh from the GPU, and from the host.
 void Compare(Scene& scene, vtkPolyData* mesh, bool fromGPU, const std::string& what)
 {
   fake_set_gl(&OpenGL);
@@ -188,7 +188,7 @@ int main()
     Compare(scene, filter->GetOutput(), true, "way " + std::to_string(method) + " to move points to the origin");
   }
 
-  // Meshes that the GPU does not have, or not any more.
+  // Meshes that the GPU never had, or no longer has.
   auto before = CopyOf(filter->GetOutput());
   Compare(scene, before, true, "a shallow copy");
   vtkNew<vtkTransform> transform;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The VTK module of an installed package: as many triangles as vtkFlyingEdges3D makes, by itself and accelerated.
+// Uses the VTK module of an installed package: as many triangles as vtkFlyingEdges3D makes, without and with acceleration.
 #include "vtkFlyingEdges3D.h"
 #include "vtkNew.h"
 #include "vtkPMBContourAcceleration.h"
