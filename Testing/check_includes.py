@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Usage: check_includes.py: who may include what, so that the core stays free of VTK and the layers stay layers.
+"""Usage: check_includes.py: checks the rules for includes, which keep the core free of VTK and the layers separate.
 
   Kernels           libc, POSIX threads, the compiler's intrinsics, the core's own headers; CUDA files: and the
                     CUDA runtime and CUB's functions for a device, which come with it
@@ -81,7 +81,7 @@ def fault(path, bracket, name):
 
 
 def compile_alone(path):
-    """What the compiler says of a header on its own, CUDA's as the emulator compiles them; None: it is good."""
+    """The compiler's errors for a header alone, CUDA's compiled like the emulator's; None: there are none."""
     if path.suffix == ".cuh":
         command = ["c++", "-std=c++17", "-x", "c++", "-D__CUDACC__", f"-I{TOP / 'Testing/Emulator/include'}"]
     else:

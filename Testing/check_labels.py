@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Usage: check_labels.py CTEST BUILD
 
-Each test of the folder BUILD has one tier, one subject, and a home of its own if it may start ParaView."""
+Each test of the folder BUILD must have one tier, one subject, and a home folder of its own if it may start ParaView."""
 import json
 import subprocess
 import sys

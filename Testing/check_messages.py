@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Usage: check_messages.py: is every message that the sources can say in the user's guide, word for word?
+"""Usage: check_messages.py: checks that the user's guide has every message of the sources, word for word.
 
-A message is looked for in pieces: the text between the values that are put into it. Of the C and C++ files, the pieces are
-the string literals of four words or more; of the script pmb, what say and die are given. Texts that begin with the name of a
-function or a struct of the C library (pmb_...) tell programmers of a wrong call; the guide has one line for all of them.
+A message is searched for in pieces: the texts between its values. In C and C++ files the pieces are string literals of four
+words or more; in the script pmb, the arguments of say and die. Texts that begin with the name of a function or a struct of
+the C library (pmb_...) report a wrong call to programmers; the guide has one line for all of them.
 """
 import pathlib
 import re
@@ -13,27 +13,26 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parent.parent
 GUIDE = TOP / "Docs" / "USER_GUIDE.md"
 WORDS = 4
-# Wrong calls of the C library; assembler of the GPU; shaders; XML; headings of PrintSelf; what a class is called in lists of
-# classes.
+# Wrong calls of the C library; assembler of the GPU; shaders; XML; headings of PrintSelf; descriptions of classes.
 SILENT = re.compile(r"(pmb_\w+(\.\w+)?|%s|%s\.struct_size)[: ]|.*::c(ta|luster)\b|(\s*([A-Z][\w-]*|\d+)\b:?)+\s*$|"
                     r".*by Parallel Marching Blocks$|//VTK::.*|<Added>.*")
-# Said once, in front of reasons.
+# In front of reasons; the guide has it once.
 BEGINNING = "no GPU can be used: "
 LITERAL = re.compile(r'(?:"(?:[^"\\\n]|\\.)*"(?:\s*(?:PRI[du]64\s*)?(?="))?)+')
 VALUES = re.compile(r"%[-+ #0]*[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|z|j|t)?[diouxXeEfgGcsp]")
 
 
 def plain(text):
-    """The words of a text, without what differs in Markdown and in the sources."""
+    """The words of a text, without differences between Markdown and the sources."""
     return " ".join(text.replace("`", "").replace("\\|", "|").split())
 
 
 def literals(text):
-    """(line, string) of each string literal; those that follow one another are one."""
+    """(line, string) of each string literal; adjacent ones are joined."""
     code = re.sub(r"//[^\n]*|/\*.*?\*/", lambda found: re.sub(r"[^\n]", " ", found.group(0)),
                   re.sub(r'"(?:[^"\\\n]|\\.)*"', lambda found: found.group(0).replace("//", "/\x00/"), text),
                   flags=re.DOTALL)
-    # Compilers say those.
+    # Messages of the compiler.
     code = re.sub(r"\bstatic_assert\b[^;]*;", lambda found: re.sub(r"[^\n]", " ", found.group(0)), code)
     for found in LITERAL.finditer(code):
         joined = "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', found.group(0))).replace("/\x00/", "//")

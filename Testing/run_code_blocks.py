@@ -61,7 +61,7 @@ def blocks(text):
 
 
 class Runner:
-    """Runs blocks in a folder that looks like the checkout, with a home and an installation prefix of its own."""
+    """Runs blocks in a copy of the checkout's layout, with its own home folder and installation prefix."""
 
     def __init__(self, top, work, build):
         self.top, self.work, self.build = top, work, build
@@ -75,11 +75,11 @@ class Runner:
         for name in os.listdir(top):
             if name not in ("build", "script.py", ".git"):
                 os.symlink(os.path.join(top, name), os.path.join(self.desk, name))
-        self.script = None  # the name of one that the next block of Python is
+        self.script = None  # the file name for the next block of Python
         self.run_lines = self.skipped_lines = self.failed = 0
 
     def builds_nothing(self):
-        """A folder of programs that make ./pmb believe that all is built and installed."""
+        """A folder of fake programs: for ./pmb everything is built and installed."""
         folder = os.path.join(self.work, "bin")
         os.mkdir(folder)
         cmake = (f'[ "$2" = "{self.build}" ] && [ "$1" = --build ] || [ "$4" = "{self.build}" ] || '
@@ -95,7 +95,7 @@ class Runner:
 
     def command(self, what, arguments, **options):
         started = time.monotonic()
-        # In a process group of its own: what a failed one leaves behind ends with it.
+        # In its own process group, to end all processes of a failed block.
         with subprocess.Popen(arguments, cwd=options.get("cwd", self.desk), env=self.environment, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
                               start_new_session=True) as process:
@@ -138,7 +138,7 @@ class Runner:
         script = re.search(r"\./pmb pvpython (\w+\.py)$", command)
         export = re.match(r"export (\w+)=(.*)", command)
         if script and not os.path.exists(os.path.join(self.desk, script[1])):
-            self.script = script[1]  # the block that follows is its text
+            self.script = script[1]  # the next block is its text
         elif export:
             value = self.command(what, ["bash", "-c", f"{command}; printf %s \"${export[1]}\""])
             self.environment[export[1]] = value
@@ -158,7 +158,7 @@ class Runner:
         self.command(f"{where}: ./pmb pvpython {name} of {len(text.splitlines())} lines", ["./pmb", "pvpython", name])
 
     def cmake(self, where, text):
-        """A program that includes the headers that the comments name, built and run with what has been installed."""
+        """Builds and runs a program with the installed headers that its comments name."""
         self.run_lines += 1
         folder = tempfile.mkdtemp(dir=self.work)
         headers = re.findall(r"#.*?\b(\w+\.h)\b", text)
@@ -173,7 +173,7 @@ class Runner:
             self.command(f"{where}: {os.path.basename(step[0])} with {', '.join(headers)}", step)
 
     def named_commands(self, document, text):
-        """What follows ./pmb in the text is a command of it."""
+        """Each ./pmb WORD in the text is a command of the script."""
         known = set(re.findall(r"^  (\w+)", self.command(f"{document}: ./pmb help", ["./pmb", "help"]), flags=re.MULTILINE))
         for name in sorted(set(re.findall(r"`\./pmb (\w+)", text))):
             if name not in known:

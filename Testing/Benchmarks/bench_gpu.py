@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a user waits for, through VTK's pipeline, in pvpython on a machine with a GPU: this filter on the GPU and on the
+"""Times a user's waits, through VTK's pipeline, in pvpython on a machine with a GPU: this filter on the GPU and on the
 processor, vtkFlyingEdges3D with threads, and vtkContourFilter. float32, normals on, scalars off, milliseconds.
 
 Isovalue change: from the new isovalue to the new vtkPolyData; each isovalue is another one. "old kept": the surface
@@ -21,7 +21,7 @@ parser.add_argument("--rehearse", action="store_true", help="tiny, with the proc
 options = parser.parse_args()
 if options.rehearse:
     options.size, options.repeats = 24, 2
-# Read when VTK's threads are first used; without it Debian's VTK has one thread.
+# VTK reads this when it first uses threads; without it Debian's VTK has one thread.
 os.environ["VTK_SMP_BACKEND_IN_USE"] = "STDThread"
 os.environ["VTK_SMP_MAX_THREADS"] = str(options.threads)
 
@@ -59,7 +59,7 @@ def fill(function, size):
 
 
 def image(samples):
-    """A vtkImageData on memory of its own that has been written to, as a reader leaves it."""
+    """A vtkImageData in newly written memory, as from a reader."""
     array = numpy_to_vtk(samples.ravel(), deep=True)
     array.SetName("samples")
     data = vtkImageData()
@@ -91,21 +91,21 @@ def extract(contour, isovalue):
 
 
 def changes(contour, isovalue, repeats, keep):
-    """The median of some isovalue changes after a few."""
+    """The median of isovalue changes, after a few that do not count."""
     times, held = [], None
     for number in range(repeats + (WARM_UP if repeats > 1 else 0)):
         if not keep:
             held = None
         ms, new = extract(contour, isovalue * (1 + 1e-4 * (number + 1)))
-        held, new = new, None  # only now the surface before goes, if it was kept
+        held, new = new, None  # deletes the earlier surface, if it was kept, only now
         times.append(ms)
     del held
     return statistics.median(times[-repeats:])
 
 
 def first(samples, isovalue, device, repeats, warm):
-    """The median of first extractions, each with a new array and a new filter. warm: the memory of earlier outputs is
-    there to be used again; else it is given back before."""
+    """The median of first extractions, each with a new array and a new filter. warm: the memory of earlier outputs
+    can be reused; else it is released before."""
     times, held, contour = [], None, None
     for _ in range(repeats + (WARM_UP if warm else 0)):
         if contour and not warm:

@@ -18,7 +18,7 @@ SECONDS = float(os.environ.get("PMB_SLIDER_SECONDS", "10"))
 
 
 def move_mouse(left, right, y, seconds):
-    """In a process of its own: presses the button at the left end, moves to and fro 100 times per second, and lets go."""
+    """In a separate process: presses the button at the left end, moves to and fro 100 times per second, and releases it."""
     x11, test = ctypes.CDLL("libX11.so.6"), ctypes.CDLL("libXtst.so.6")
     x11.XOpenDisplay.restype = ctypes.c_void_p
     display = ctypes.c_void_p(x11.XOpenDisplay(None))
@@ -36,7 +36,7 @@ def move_mouse(left, right, y, seconds):
     press(1)
     begin, moves = time.time(), 0
     while time.time() - begin < seconds:
-        place = 0.25 * (time.time() - begin) % 2  # there in four seconds, and back in four
+        place = 0.25 * (time.time() - begin) % 2  # to the end in four seconds, and back in four
         move(left + (right - left) * min(place, 2 - place))
         moves += 1
         time.sleep(0.01)

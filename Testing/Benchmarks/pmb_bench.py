@@ -41,7 +41,7 @@ from scans import SCANS, make_image  # noqa: E402
 
 
 def chosen():
-    """(name, samples per side or 0 for a scan, type, isovalue) of the volumes that the options ask for."""
+    """(name, samples per side or 0 for a scan, type, isovalue) of the volumes chosen by the options."""
     volumes = [(name, size, kind, isovalue) for kind in (("f32",) if OPTIONS.quick else TYPES)
                for name, size, isovalue in SYNTHETIC if size == 256 or not OPTIONS.quick]
     volumes += [(name, 0, SCAN_TYPES[name], isovalue) for name, (_, path, _, isovalue) in SCANS.items()
@@ -96,7 +96,7 @@ def make_volume(name, size, kind, isovalue):
 
 
 def contour(kind, image, isovalue, threads=None):
-    """A filter of a class; threads: of ours."""
+    """A filter of a class; threads: for this project's."""
     new = kind()
     new.SetInputData(image)
     new.SetValue(0, isovalue)
@@ -122,7 +122,7 @@ def milliseconds(algorithm, isovalue):
 
 
 def changes(algorithm, image, isovalue, repeats=REPEATS):
-    """The median time of small isovalue changes of a filter that has run; it ends where it began."""
+    """The median time of small isovalue changes of an executed filter; the last restores the first isovalue."""
     low, high = image.GetPointData().GetScalars().GetRange()
     algorithm.Update()
     return statistics.median(milliseconds(algorithm, isovalue + (1e-6 * (high - low) if n % 2 == 0 else 0))

@@ -20,7 +20,7 @@ static atomic_llong nanoseconds[PASSES]; /* of one run, all threads together */
 static double least[PASSES];
 static int emitting = EMIT; /* EMIT or EMIT_64 */
 
-/* Processor time of this thread: other programs disturb it less. */
+/* Processor time of this thread, which other programs disturb less. */
 static long long now(void)
 {
   struct timespec t;
@@ -60,7 +60,7 @@ static double value_at(char name, double x, double y, double z)
   return (x * x + y * y + z * z) / 3;
 }
 
-/* The isovalues of Docs/PERFORMANCE.md, in [0,1] as the fields are here. */
+/* The isovalues of Docs/PERFORMANCE.md, scaled to [0,1] like these fields. */
 static double isovalue_of(char name)
 {
   return name == 'c' ? (-0.012 + 27) / 32 : name == 'g' ? (0.1 + 1.5) / 3 : 0.2;

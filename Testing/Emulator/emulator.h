@@ -2,18 +2,18 @@
  * Runs CUDA kernels on the CPU, to test them where there is no GPU.
  *
  * emulator_runtime.cxx: CUDA's runtime on the host: memory of a device with a limit, streams, events, errors. Work in a stream
- *   waits until something asks for it, or not, at random, so that a missing wait shows.
- * emulator_kernels.cxx: a kernel at work. A block is on one thread of the host, with a fiber for each of its threads; the
+ *   runs at once or when something waits for it, at random, so that a missing wait shows.
+ * emulator_kernels.cxx: runs kernels. A block is on one thread of the host, with a fiber for each of its threads; the
  *   blocks of a cooperative launch run at once. Fibers change only where threads wait for each other, in an order that
  *   differs from wait to wait, so that a missing barrier shows.
- * include/: what stands in for CUDA's headers.
+ * include/: replaces CUDA's headers.
  *
- * It tells on stderr, and the launch fails, when threads of a warp are at different instructions of those that they do
- * together, when one that is waited for has ended, and when all wait. Memory is filled with 0xa5 when it is allocated,
- * shared memory when a block begins; under AddressSanitizer what lies beyond is found. Not emulated: PTX, L1 caches that
+ * A launch fails, with a message on stderr, if threads of a warp execute different collective instructions, if one that
+ * others wait for has ended, and if all wait. Memory is filled with 0xa5 when it is allocated, shared memory when a block
+ * begins; AddressSanitizer finds accesses beyond it. Not emulated: PTX, L1 caches that
  * are not coherent, blocks in another order than that of their numbers, more than one launch at a time.
  *
- * Environment: PMB_EMULATOR_SEED, a number for all that is random (default 1); PMB_EMULATOR_MEMORY, bytes of the device
+ * Environment: PMB_EMULATOR_SEED, the seed of random numbers (default 1); PMB_EMULATOR_MEMORY, bytes of the device
  * (default 4 GiB); PMB_EMULATOR_GPUS (default 1). */
 #ifndef EMULATOR_H
 #define EMULATOR_H
@@ -22,14 +22,14 @@
 
 enum {
   EMULATOR_PROCESSORS = 2,
-  EMULATOR_BLOCKS = 2, /* of a multiprocessor, with an even seed; else half as many: that is faster */
+  EMULATOR_BLOCKS = 2, /* of a multiprocessor, with an even seed; else half as many, which is faster */
   EMULATOR_THREADS = 1024,
-  EMULATOR_SHARED = 227 * 1024,      /* bytes of a block, at most; a kernel has to ask for more than the next */
+  EMULATOR_SHARED = 227 * 1024,      /* most bytes of a block; a kernel must request more than the next number */
   EMULATOR_SHARED_USUAL = 48 * 1024, /* dynamic */
   EMULATOR_POISON = 0xa5
 };
 
-/* A kernel with all that a launch gives. */
+/* A kernel and the parameters of its launch. */
 typedef struct emulator_work {
   emulator_call run;
   dim3 grid, block;
@@ -37,17 +37,17 @@ typedef struct emulator_work {
   int together;        /* cooperative */
 } emulator_work;
 
-/* Runs it, and waits; one at a time. */
+/* Runs a launch and waits; one at a time. */
 cudaError_t emulator_run(const emulator_work *work);
 
 /* A number from the environment; the seed. */
 uint64_t emulator_setting(const char *name, uint64_t otherwise);
 uint64_t emulator_seed(void);
 
-/* Makes the device usable again after a failure and cudaDeviceReset, as no driver does; for tests of the emulator. */
+/* Makes the device usable after a failure and cudaDeviceReset, unlike a driver; for tests of the emulator. */
 void emulator_revive(void);
 
-/* The next of a row of random numbers. */
+/* Returns the next random number. */
 static inline uint64_t emulator_random(uint64_t *state)
 {
   uint64_t x = *state += 0x9e3779b97f4a7c15ull; /* splitmix64 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Buffers of OpenGL, as CUDA sees them; see runtime.h. There is no OpenGL: a buffer is a piece of device memory. */
+ * OpenGL's buffers as CUDA's resources; see runtime.h. There is no OpenGL: a buffer is a piece of device memory. */
 #include <cuda_runtime.h>
 
 #include <map>

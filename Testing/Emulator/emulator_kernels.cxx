@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A kernel at work. Threads of the host take the blocks of a launch in turn (launches); such a worker runs a block with a
- * fiber for each of its threads. Fibers change only where threads wait for each other (turns). What they do together:
- * shuffles, votes, barriers. */
+ * Runs kernels. Threads of the host (workers) take the blocks of a launch in turn (launches); a worker runs a block with a fiber
+ * for each of its threads. Fibers change only where threads wait for each other (turns): shuffles, votes, barriers. */
 #include "emulator.h"
 
 #include <link.h>
@@ -29,7 +28,7 @@ alignas(128) thread_local unsigned char shared_memory[EMULATOR_SHARED];
 
 __thread uint3 threadIdx, blockIdx, blockDim, gridDim;
 
-/* Saves the registers that a function must, and the stack's top to *from; goes on at `to`. */
+/* Saves callee-saved registers and the stack's top in *from; continues at `to`. */
 extern "C" void emulator_switch(void **from, void *to);
 asm(R"(
 .text
@@ -59,11 +58,11 @@ namespace
 {
 
 enum { WARPS = EMULATOR_THREADS / 32 };
-const size_t STACK = 128 * 1024, GUARD = 4096; /* bytes: of a lane's stack, and of what nobody may touch before it */
+const size_t STACK = 128 * 1024, GUARD = 4096; /* bytes of a lane's stack, and of the inaccessible guard before it */
 
-/* A thread of a block; in a fiber of its own. */
+/* A thread of a block, with its own fiber. */
 struct lane {
-  void *top;   /* of its stack, where its registers are while another runs */
+  void *top;   /* of its stack, with its registers while another runs */
   uint3 place; /* in the block */
   unsigned warp;
   uint32_t bit; /* in the masks of its warp */
@@ -73,7 +72,7 @@ struct lane {
   char *stack;
 };
 
-/* Where the lanes of a warp are: each that has begun and not ended is in one of the first three masks. */
+/* The states of a warp's lanes: each that has begun and not ended is in one of the first three masks. */
 struct warp {
   uint32_t runnable, waiting, at_barrier, ended;
   unsigned turn; /* the lane that is next in order */
@@ -93,21 +92,21 @@ struct worker {
   char *stacks;
   uint64_t random;
   const emulator_work *work;
-  char *shared_begin, *shared_end; /* what the kernels' shared variables lie in */
+  char *shared_begin, *shared_end; /* memory of the kernels' shared variables */
 };
 
-__thread worker *self; /* that this thread of the host is */
+__thread worker *self; /* of this thread of the host */
 
 enum { WORKERS = EMULATOR_PROCESSORS * EMULATOR_BLOCKS, AT_ONCE = 2 };
 
-/* The launch at work, and who works on it. */
+/* The current launch, and its workers. */
 struct launches {
   std::mutex one_at_a_time, lock;
   std::condition_variable begun, ended;
   worker *workers[WORKERS];
-  int count;           /* of workers that there are */
+  int count;           /* of workers */
   uint64_t number;     /* of the launch */
-  int wanted, working; /* workers that have yet to take part; that do */
+  int wanted, working; /* workers that are still to join; that have joined */
   emulator_work work;
   int64_t blocks, next_block;
   cudaError_t error;
@@ -115,7 +114,7 @@ struct launches {
 
 launches &all = *new launches(); /* never destroyed: the workers wait until the program ends */
 
-/* Of the launch at work: no further block begins. */
+/* No further block of the current launch begins. */
 void set_error(cudaError_t error)
 {
   const std::lock_guard<std::mutex> guard(all.lock);
@@ -139,8 +138,8 @@ int next_in_turn(uint32_t bits, unsigned turn, int backwards)
   return (int)((unsigned)(backwards ? 31 - __builtin_clz(turned) : lowest(turned)) + turn) & 31;
 }
 
-/* Goes to another fiber, or with NULL to the worker's own stack; comes back when somebody goes to this one. A fiber that has
- * ended never comes back: AddressSanitizer's poison around `fake` would stay on its stack for the next block's fiber. */
+/* Switches to another fiber, or with NULL to the worker's own stack; returns when another fiber switches to this one. A fiber
+ * that has ended never returns: AddressSanitizer's poison around `fake` would stay on its stack for the next block's fiber. */
 __attribute__((no_sanitize_address)) void go_to(worker *w, lane *to)
 {
   lane *from = w->running;
@@ -161,8 +160,8 @@ __attribute__((no_sanitize_address)) void go_to(worker *w, lane *to)
 #endif
 }
 
-/* Ends the launch with an error; the block's fibers are left as they are. Does not return, which AddressSanitizer is not to
- * know: it would call functions on a stack on which fibers before have left poison. */
+/* Ends the launch with an error; leaves the block's fibers as they are. Does not return. AddressSanitizer must not know that: it
+ * would call functions on a stack with poison of earlier fibers. */
 __attribute__((noipa, format(printf, 3, 4))) void fail(worker *w, cudaError_t error, const char *format, ...)
 {
   const uint3 t = w->running->place, b = blockIdx;
@@ -177,7 +176,7 @@ __attribute__((noipa, format(printf, 3, 4))) void fail(worker *w, cudaError_t er
   abort();
 }
 
-/* Goes on with a lane that can; stay: of this warp, if there is one. */
+/* Continues with a lane that can run; stay: in this warp if possible. */
 void go_on(worker *w, int stay)
 {
   const lane *own = w->running;
@@ -235,7 +234,7 @@ void shuffle(lane *lanes, uint32_t mask)
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const unsigned own = (unsigned)lowest(rest);
     const unsigned source = source_of(lanes[own].kind, own, lanes[own].argument);
-    /* CUDA does not say what comes from a lane that does not take part. */
+    /* The value of a lane that does not take part is undefined in CUDA. */
     lanes[own].result = mask >> source & 1 ? lanes[source].value : 0xa5a5a5a5a5a5a5a5ull;
   }
 }

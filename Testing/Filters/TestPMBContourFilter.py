@@ -32,7 +32,7 @@ equal(mesh.GetNumberOfPolys(), reference.GetOutput().GetNumberOfPolys(), "triang
 equal(mesh.GetNumberOfPoints(), reference.GetOutput().GetNumberOfPoints(), "points")
 equal(vtk_to_numpy(mesh.GetPoints().GetData()).shape, (mesh.GetNumberOfPoints(), 3), "shape of the points")
 
-# The list of isovalues as Python sees it.
+# The list of isovalues in Python.
 contour.GenerateValues(3, 100.0, 200.0)
 equal(tuple(contour.GetValues()), (100.0, 150.0, 200.0), "isovalues")
 values = [0.0] * 3
@@ -44,7 +44,7 @@ equal(contour.GetNumberOfBinds(), 1, "volumes read after a change of the isovalu
 equal(vtkPMBContourFilter.CPU, 1, "constants of the class")
 if "triangles" not in contour.GetLastRunSummary():
     raise AssertionError(f"the summary: {contour.GetLastRunSummary()}")
-# VTK's own filter, accelerated, in one script with and without.
+# VTK's own filter in one script, with and without acceleration.
 vtkPMBContourAcceleration.Enable()
 stock = vtkContourFilter()
 stock.SetInputConnection(source.GetOutputPort())

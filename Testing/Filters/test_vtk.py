@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of VTK's source, with our filter in their filter's place: those that demand something that no other test here does.
+"""Tests of VTK's source with this filter in place of VTK's: those that check something that no other test here does.
 Docs/VTK_TESTS.md lists all; a method is named as VTK names its test. A mesh is compared with that of VTK's class on the same
 input."""
 import os
@@ -26,7 +26,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pa
 
 
 def make(kind, source, *isovalues, **options):
-    """An algorithm behind another one, or with data."""
+    """An algorithm with another one, or data, as input."""
     algorithm = kind()
     if hasattr(source, "GetOutputPort"):
         algorithm.SetInputConnection(source.GetOutputPort())
@@ -40,7 +40,7 @@ def make(kind, source, *isovalues, **options):
 
 
 def ours(source, *isovalues, **options):
-    """Our filter; it keeps the triangles that vtkFlyingEdges3D keeps, unless told otherwise."""
+    """This filter; by default it keeps the triangles that vtkFlyingEdges3D keeps."""
     return make(vtkPMBContourFilter, source, *isovalues, **{"RemoveDegenerateTriangles": 0, **options})
 
 
@@ -63,7 +63,7 @@ def area(mesh):
 
 
 def used(mesh):
-    """The mesh without points that nothing uses: VTK's filters leave some where they drop triangles without area."""
+    """The mesh without unused points: VTK's filters leave some when they remove triangles without area."""
     return output(make(vtkCleanPolyData, mesh, PointMerging=0, ConvertPolysToLines=0, ConvertLinesToPoints=0))
 
 
@@ -94,7 +94,7 @@ class VTKTest(unittest.TestCase):
         self.assertEqual(mesh.GetNumberOfCells(), 255, "VTK's test expects this number")
 
     def test_TestContourImplicitArrays(self):
-        """An array that is longer than the image has points."""
+        """An array with more tuples than the image has points."""
         z, y, x = numpy.mgrid[-14:15, -14:15, -14:15] / 30
         level = numpy.sqrt(x * x + y * y + z * z) - 0.6
         data = vtkImageData()
@@ -106,7 +106,7 @@ class VTKTest(unittest.TestCase):
         self.assertLess(numpy.abs(numpy.linalg.norm(points(mesh), axis=1) - 0.6).max(), 1e-3, "distance from the sphere")
 
     def test_TestUnsignedDistanceFilter(self):
-        """The distance to points; what no point is near to holds 1e38, and VTK's normals beside it are NaN."""
+        """The distance to points; samples without a point nearby are 1e38, and VTK's normals beside them are NaN."""
         places = vtkPoints()
         places.SetData(numpy_to_vtk(numpy.random.default_rng(31415).uniform(-1, 1, (100, 3)), deep=True))
         cloud = vtkPolyData()
@@ -118,7 +118,7 @@ class VTKTest(unittest.TestCase):
         self.assertTrue(numpy.isfinite(vtk_to_numpy(mesh.GetPointData().GetNormals())).all(), "normals")
 
     def test_ExtractTensors(self):
-        """Stress under a load; then subdivision, which looks at two cells at a time: with ids of 64 bits."""
+        """Stress under a load; then subdivision, which compares pairs of cells and needs 64-bit ids."""
         load = vtkPointLoad()
         load.SetLoadValue(100.0)
         load.SetSampleDimensions(30, 30, 30)
@@ -133,7 +133,7 @@ class VTKTest(unittest.TestCase):
         self.assertAlmostEqual(area(finer) / area(mesh), 1.0, 1, "area after subdivision")
 
     def test_TestSMPPipelineContour(self):
-        """Fifty blocks, worked off by VTK's threads all at once by one filter: as many cells as the whole gives."""
+        """Fifty blocks, executed by VTK's threads with one filter: as many cells as from the whole."""
         blocks = vtkMultiBlockDataSet()
         source = wavelet(40)
         for piece in range(50):

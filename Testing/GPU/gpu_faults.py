@@ -44,8 +44,8 @@ def child(code, **environment):
 
 
 def real_fault():
-    """A kernel that really fails, in a process of its own. CUDA may not come back in that process (with driver 580 it
-    does not): then the processor computes, and the text says what to do."""
+    """A kernel that really fails, in a separate process. CUDA may stay unusable in that process (with driver 580 it does):
+    then the CPU computes, and the message says what to do."""
     for position in () if REHEARSE else (1, 5, 40):
         status, text = child(f"from gpu_faults import after_a_real_fault\nafter_a_real_fault({position})")
         true(status == 0 and "survived" in text, f"position {position}: ends with {status} and says {text!r}")
@@ -73,7 +73,7 @@ def after_a_real_fault(position):
 
 
 def exit_with_arrays_alive():
-    """A process that exits while outputs, filters and proxies exist exits cleanly."""
+    """A process exits cleanly while outputs, filters and proxies exist."""
     for code in ("keep = contour(volume(96), GPU, (3.0,)); keep.Update(); sys.keep = content(keep.GetOutput())",
                  "import builtins; builtins.keep = contour(volume(96), GPU, (3.0,)); builtins.keep.Update()",
                  "load_plugin(); proxy = simple.PMBContour(Input=simple.Wavelet(), ContourBy=['POINTS', 'RTData'], "

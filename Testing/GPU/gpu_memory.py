@@ -52,7 +52,7 @@ def many_isovalue_changes():
 
 
 def the_panel():
-    """Through proxies: Last Run names the GPU; Automatic takes it; DeviceIndex 0 is the same one."""
+    """Through proxies: Last Run names the GPU; Automatic uses it; DeviceIndex 0 is the same one."""
     wavelet = simple.Wavelet(WholeExtent=[-30, 30, -30, 30, -30, 30])
     settings = {"Input": wavelet, "ContourBy": ["POINTS", "RTData"], "Isosurfaces": [157.0, 200.0]}
     reference = output(simple.PMBContour(RunOn="CPU", **settings))

@@ -2,7 +2,7 @@
 """The plugin on a machine with a GPU, in pvpython: plugin_run.sh PACKED ROOT gpu_plugin_tests.py [TEST...]
 
 --rehearse, where there is no GPU: the same steps with the processor in the GPU's place, without what is said of the
-GPU. It shows that the tests themselves run, and plugin_pack.sh takes from it what has to be packed."""
+GPU. This tests the tests, and plugin_pack.sh uses it to find the files to pack."""
 import sys
 
 import gpu_faults

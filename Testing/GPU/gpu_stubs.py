@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 EXIT_CODE = 99  # of a process that called into a stub
-# Never replaced: the loader's own family, the language runtimes, and what the GPU's driver loads.
+# Never replaced: the loader's libraries, the language runtimes, and libraries of the GPU's driver.
 KEEP = re.compile(r"(ld-linux|libc\.|libm\.|libdl|librt|libpthread|libutil|libresolv|libgcc_s|libstdc\+\+|libpython|"
                   r"libcuda|libnvidia|libffi|libvtkPMB|ParallelMarching)")
 CODE = """  .text
@@ -42,7 +42,7 @@ def read(tool, *arguments):
 
 
 def mapped(command, folder):
-    """The shared objects that a command and its children load, by the loader's own account."""
+    """The shared objects that a command and its children load, as the loader reports."""
     environment = dict(os.environ, LD_DEBUG="files", LD_DEBUG_OUTPUT=str(folder / "loader"))
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if result.returncode:
@@ -61,7 +61,7 @@ Symbol = collections.namedtuple("Symbol", "name version default kind size bindin
 
 
 def symbols(library):
-    """What a library defines for others, and the names that it takes from others."""
+    """The symbols that a library defines, and those that it needs."""
     defined, taken = [], set()
     for line in read("readelf", "--wide", "--dyn-syms", library).splitlines():
         part = line.split()
@@ -105,7 +105,7 @@ def soname(library):
 
 
 def make_stub(library, folder, defined, taken):
-    """Writes folder/soname; returns its path, or None where the library cannot be imitated."""
+    """Writes folder/soname; returns its path, or None if no stub can replace the library."""
     source, script = assembly(library, defined, taken)
     target = folder / soname(library)
     base = folder / "source" / target.name
@@ -123,7 +123,7 @@ def make_stub(library, folder, defined, taken):
 
 
 def wanted(result, stubs, tables):
-    """The stubs that a failed run asks for: those whose functions it called, or that lack a symbol."""
+    """The stubs at which a run failed: it called their functions, or they lack a symbol."""
     text = result.stdout + result.stderr
     called = set(re.findall(r"stub library called: (\S+)", text))
     missing = set(re.findall(r"undefined symbol: (\w+)", text))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Shared by the plugin's tests on a machine with a GPU: volumes, filters, and the arrays of a mesh.
 
---rehearse: the CPU takes the GPU's place, and messages about the GPU are not checked. Without a driver: skipped."""
+--rehearse: the CPU replaces the GPU, and messages about the GPU are not checked. Without a driver: skipped."""
 import ctypes
 import os
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What goes wrong when ParaView loads the plugin: test_loading.py PART, with the plugin in $PMB_PLUGIN.
+"""Errors when ParaView loads the plugin: test_loading.py PART, with the plugin in $PMB_PLUGIN.
 
 files   no file, files that are no library, the plugin as for another processor
 twice   the same file, and a copy of it in another folder
@@ -18,7 +18,7 @@ import threading
 
 PLUGIN = os.environ["PMB_PLUGIN"]
 SKIPPED = 77
-# Loads files one after another and makes a surface; then a Sphere, whatever has happened before.
+# Loads files one after another and makes a surface; then makes a Sphere, even after errors.
 LOCAL = """
 import sys
 from paraview import simple
@@ -72,7 +72,7 @@ def check(value, what, said):
 
 
 def pvpython(script, *arguments):
-    """What a script says in a pvpython of its own, which has to end well and be of use to the end."""
+    """The output of a script in a separate pvpython, which must work to its end and exit with 0."""
     result = subprocess.run([sys.executable if "pvpython" in sys.executable else "pvpython", "/dev/stdin", *arguments],
                             input=script, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                             check=False)
@@ -95,7 +95,7 @@ def one_line(what, said, *patterns, raised=None):
 
 
 def copy_tree(folder):
-    """The plugin and the libraries that it needs, where they stand to each other as now; returns the copy's file."""
+    """Copies the plugin and its libraries with their relative paths; returns the copy's file."""
     top = os.path.dirname(PLUGIN)
     while not any(name.startswith("libvtkPMB") for name in os.listdir(top)):
         top = os.path.dirname(top)
@@ -114,7 +114,7 @@ def files(folder):
              raised="Problem loading plugin .*missing.so")
     with open(PLUGIN, "rb") as stream:
         plugin = stream.read()
-    # The second is glibc's word for a library of another processor.
+    # The second is glibc's message for a library of another processor.
     for name, content, words in (("text.so", b"no library at all" * 40, "invalid ELF header"),
                                  ("processor.so", plugin[:18] + b"\xf3" + plugin[19:], "cannot open shared object file")):
         path = os.path.join(folder, name)
@@ -136,7 +136,7 @@ def twice(folder):
 
 
 def remote(steps):
-    """What a client says that does these steps with a server of its own."""
+    """The output of a client that does these steps with its own server."""
     with subprocess.Popen(["pvserver", "--server-port=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           start_new_session=True) as server:
         port = next(filter(None, (re.search(r"Accepting connection\(s\): \S+:(\d+)", line) for line in server.stdout)), None)
@@ -160,7 +160,7 @@ def sides(_):
     one_line("on the client alone", said, "is loaded on the client, but not on the server", "load it there too",
              raised="no attribute 'PMBContour'")
     check("triangles: 5504" in said, "on the client, then on the server too", said)
-    # The client has no code of ours: ParaView's own words.
+    # The client has no code of this project: ParaView's own messages.
     said = remote("swp")
     one_line("on the server alone", said, "Error while loading filters PMBContour", raised="")
     check("triangles" not in said, "a surface without the client's side", said)

@@ -19,7 +19,7 @@ def check(value, what):
 
 
 def listed():
-    """{name: (file, loaded, loaded at the start)} of all that ParaView knows."""
+    """{name: (file, loaded, loaded at the start)} of all plugins that ParaView knows."""
     tracker = vtkPVPluginTracker.GetInstance()
     return {tracker.GetPluginName(i): (tracker.GetPluginFileName(i), tracker.GetPluginLoaded(i),
                                        tracker.GetPluginAutoLoad(i)) for i in range(tracker.GetNumberOfPlugins())}

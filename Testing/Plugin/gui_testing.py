@@ -25,8 +25,8 @@ import traceback
 from plugin_testing import SKIPPED, plugin_list
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-LIMIT = 1400  # seconds for ParaView, then it is ended: less than ctest's
-SIZE = (900, 600)  # of the window, pixels: small, as the processor draws it
+LIMIT = 1400  # seconds until ParaView is ended: less than ctest's
+SIZE = (900, 600)  # of the window in pixels: small, because the CPU draws it
 
 
 def in_paraview():
@@ -35,7 +35,7 @@ def in_paraview():
 
 if in_paraview():
     with open("/proc/self/maps", encoding="utf-8") as maps:
-        QT = "PyQt6" if "libQt6Core" in maps.read() else "PyQt5"  # that of ParaView 5.13 and later, or of earlier ones
+        QT = "PyQt6" if "libQt6Core" in maps.read() else "PyQt5"  # of ParaView 5.13 and later, or of earlier versions
     try:
         QtCore, QtGui, QtTest, QtWidgets = (importlib.import_module(f"{QT}.{name}")
                                             for name in ("QtCore", "QtGui", "QtTest", "QtWidgets"))
@@ -45,10 +45,10 @@ if in_paraview():
     QAction = QtWidgets.QAction if QT == "PyQt5" else QtGui.QAction
 
 
-# Messages that say nothing of the plugin.
+# Messages that do not concern the plugin.
 NOT_OURS = (
     "QXcbConnection: XCB error",  # without a window manager the X server refuses the focus now and then
-    # The file dialog of ParaView 5.13 names a signal that Qt 6 has no more, in two messages.
+    # The file dialog of ParaView 5.13 names a signal that Qt 6 lacks, in two messages.
     "No such signal QComboBox::activated(const QString&) in ./Qt/Core/pqFileDialog.cxx",
     "QObject::connect:  (sender name:   'Parents')",
 )
@@ -57,7 +57,7 @@ NOT_OURS = (
 # --- outside of ParaView: starts it ----------------------------------------------------------------------------------
 
 def environment(home):
-    """What ParaView is started with: nothing of the user's settings is read or written."""
+    """The environment for ParaView, without access to the user's settings."""
     runtime = os.path.join(home, "run")
     os.mkdir(runtime, 0o700)
     result = {name: value for name, value in os.environ.items() if not name.startswith("QT_")}
@@ -80,7 +80,7 @@ def missing():
     return "Python has neither PyQt5 nor PyQt6; fix: apt-get install python3-pyqt5, or python3-pyqt6 for ParaView 5.13"
 
 
-# What ParaView runs first: after an exception it would wait for its user.
+# ParaView's first script: after an exception ParaView would wait for its user.
 START = """import os, sys, traceback
 sys.path[:0] = {folders!r}
 try:
@@ -93,7 +93,7 @@ except BaseException:
 
 
 def launch(script, names, arguments=()):
-    """Runs functions of a script in a ParaView of its own and ends this process: 0 all passed, 1 not, 77 skipped.
+    """Runs functions of a script in a separate ParaView and ends this process: 0 all passed, 1 not, 77 skipped.
     arguments: the folder for pictures (default: out/ in the current folder), then names of functions, to run those
     alone."""
     folder = os.path.abspath(arguments[0] if arguments else "out")
@@ -114,8 +114,8 @@ def launch(script, names, arguments=()):
 
 
 def run_paraview(script, variables, home):
-    """Returns the exit code: 0 only if ParaView ended by itself after the last function, and all had passed; 77 if it
-    lacks what the test needs."""
+    """Returns the exit code: 0 only if all functions passed and ParaView ended by itself after the last; 77 if ParaView
+    lacks a feature that the test needs."""
     log = os.path.join(home, "log")
     with open(log, "w", encoding="utf-8") as stream:
         process = subprocess.Popen(["paraview", "--dr", "--no-mpi", f"--script={script}"], env=variables, stdout=stream,
@@ -141,7 +141,7 @@ def run_paraview(script, variables, home):
 # --- inside ParaView -------------------------------------------------------------------------------------------------
 
 def say(text):
-    """A line on the standard output of the process: Python's own goes to ParaView's message window."""
+    """Prints to the standard output of the process: Python's own goes to ParaView's message window."""
     os.write(1, f"{text}\n".encode())
 
 
@@ -151,12 +151,12 @@ def begin(module, names):
         try:
             passed = run_functions(importlib.import_module(module), names)
             say("ALL PASSED" if passed else f"FAILED; pictures are in {os.environ['PMB_GUI_FOLDER']}")
-        except BaseException:  # Qt ends the process at an exception in a slot, without a word of where
+        except BaseException:  # Qt ends the process at an exception in a slot, without a traceback
             say(traceback.format_exc())
             passed = False
         if not passed:
             os._exit(1)
-        # As a user leaves: what crashes at the end is seen too.
+        # Exits as a user does, to find crashes at the end.
         QtCore.QTimer.singleShot(0, Window.instance.main.close)
 
     QtCore.QTimer.singleShot(0, run)
@@ -220,7 +220,7 @@ class Window:
             output.AddObserver(event, hear)
 
     def take_messages(self):
-        """The errors and warnings since the last call, which a test that expects some has to take."""
+        """The errors and warnings since the last call. A test that expects some must call it."""
         result, self.messages = self.messages, []
         return result
 
@@ -253,10 +253,10 @@ class Window:
             time.sleep(0.01)
 
     def settle(self):
-        """Lets ParaView do what it put off until it has time, such as rendering."""
+        """Lets ParaView do delayed work, such as rendering."""
         self.pump(0.1)
 
-    # Dialogs. They run an event loop of their own, inside the call that opened them: a timer answers.
+    # Dialogs run an event loop inside the call that opened them: a timer answers.
 
     def look_for_dialog(self):
         try:
@@ -320,7 +320,7 @@ class Window:
     # The session.
 
     def new_session(self):
-        """Empties the pipeline, as Edit > Reset Session."""
+        """Empties the pipeline, like Edit > Reset Session."""
         from paraview import simple
         if simple.GetSources():
             self.trigger("actionDelete_All", self.press("Yes"))
@@ -335,12 +335,12 @@ class Window:
         self.apply()
 
     def active(self):
-        """The active source or filter, as paraview.simple has it."""
+        """The active source or filter, as a proxy of paraview.simple."""
         from paraview import simple
         return simple.GetActiveSource()
 
     def menu(self, *titles):
-        """The entries of a menu by their text, as they are when the user opens it: menu("Filters", "Alphabetical")."""
+        """The entries of a menu by their text, as the user sees them: menu("Filters", "Alphabetical")."""
         bar = self.main.menuBar()
         for title in titles:
             action = next(action for action in bar.actions() if action.text().replace("&", "") == title)
@@ -367,7 +367,7 @@ class Window:
         path = os.path.join(self.folder, name)
         widget = widget or self.main
         image = widget.grab(part or widget.rect()).toImage()
-        image = image.convertToFormat(QtGui.QImage.Format.Format_RGB666)  # finer shades are noise, which costs space
+        image = image.convertToFormat(QtGui.QImage.Format.Format_RGB666)  # finer shades are noise and enlarge the file
         if not image.save(path, "PNG", 0):  # 0: the smallest file
             raise AssertionError(f"cannot write {path}")
         return path
@@ -470,9 +470,9 @@ class Window:
         self.type_cell(self.widgets()["ContourValues"].findChild(QtWidgets.QTableView), row, value)
 
     def last_run(self):
-        """What the panel's line Last Run shows."""
+        """The text of the panel's line Last Run."""
         widget = self.widgets()["LastRunSummary"]
-        edit = widget.findChild(QtWidgets.QTextEdit)  # ParaView's own, where the plugin was built without its panel
+        edit = widget.findChild(QtWidgets.QTextEdit)  # ParaView's own widget, if the plugin was built without its panel
         return edit.toPlainText() if edit else widget.findChild(QtWidgets.QLabel).text()
 
     def select(self, name):
@@ -503,7 +503,7 @@ class Window:
 
 
 def inherits(widget, name):
-    """Whether an object is of a C++ class that Python may not know."""
+    """Whether an object has a C++ class, even if Python does not know that class."""
     meta = widget.metaObject()
     while meta is not None:
         if meta.className() == name:

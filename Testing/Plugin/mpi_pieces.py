@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The surface in pieces: over all ranks, ghosts left out, its triangles are those of one process. Drawn by all ranks, its
+"""The surface in pieces: its triangles on all ranks, without ghosts, are those of one process. Drawn by all ranks, its
 picture and what is selected in it are those of the same triangles drawn by VTK's mapper.
 
 Compared are places, normals, gradients and all arrays, bit for bit. The steps, as test_server.py takes them:
@@ -24,7 +24,7 @@ SKEW = (0.6, -0.8, 0.0, 0.8, 0.6, 0.0, 0.0, 0.0, 1.0)
 # --- input ----------------------------------------------------------------------------------------------------------
 
 def turned(dtype):
-    """Noise, so that most cells have triangles, on an extent and in a frame where everything rounds; other arrays."""
+    """Noise, so that most cells have triangles, with an extent and a frame in which all values round; other arrays."""
     dims, random = (31, 26, 29), numpy.random.default_rng(5)
     shape = dims[::-1]
     smooth = numpy.add.outer(numpy.add.outer(numpy.arange(29) % 11, numpy.arange(26) % 7), numpy.arange(31) % 13)
@@ -56,7 +56,7 @@ def part_of_scan():
 
 
 def cases(folder):
-    """Name, source, array, isovalues, further settings. The surfaces of the integers go through samples."""
+    """Name, source, array, isovalues, further settings. Integer isovalues equal samples."""
     file = {dtype: (simple.XMLImageDataReader, {"FileName": [os.path.join(folder, dtype + ".vti")]})
             for dtype in ("float64", "float32", "uint8")}
     wavelet = (simple.Wavelet, {"WholeExtent": [-20, 21, -15, 17, -18, 20]})
@@ -88,7 +88,7 @@ def last_run(proxy):
 # --- pictures -------------------------------------------------------------------------------------------------------
 
 def show(proxy, opacity):
-    """A view of a proxy that the ranks draw together, and its representation."""
+    """A view of a proxy, drawn by all ranks together, and its representation."""
     view = simple.CreateView("RenderView")
     view.ViewSize, view.OrientationAxesVisibility, view.RemoteRenderThreshold = [300, 200], 0, 0
     representation = simple.Show(proxy, view)
@@ -111,7 +111,7 @@ def selected(proxy, view):
 
 
 def compare_pictures(batch):
-    """PMB Contour, and the same triangles without the filter's mark, opaque and not."""
+    """PMB Contour, and the same triangles without the filter's key, opaque and translucent."""
     from pmb.vtkPMBRendering import vtkPMBPolyDataMapper  # noqa: F401: the class of the mapper below
     wavelet = simple.Wavelet(WholeExtent=[-20, 21, -15, 17, -18, 20])
     ours = simple.PMBContour(Input=wavelet, ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0, 120.25])
@@ -119,7 +119,7 @@ def compare_pictures(batch):
         shown, chosen = [], []
         for proxy in (ours, simple.Triangulate(Input=ours)):
             view, representation = show(proxy, opacity)
-            if batch and opacity == 1:  # else ParaView cuts the mesh and sends the parts to the ranks that draw them
+            if batch and opacity == 1:  # else ParaView divides the mesh and sends the parts to the ranks that draw them
                 actor = representation.GetClientSideObject().GetActiveRepresentation().GetActor()
                 equal(actor.GetMapper().GetNumberOfDirectTriangles() > 0, proxy is ours, "drawn directly")
             picture = view.CaptureWindow(1)
@@ -180,7 +180,7 @@ def main(step, folder, port=None):
     load_plugin(remote=step != "write")
     {"write": write, "ranks": ranks, "client": client}[step](folder)
     print(f"passed: {step}", flush=True)
-    if step == "ranks":  # lines of several ranks may run into each other
+    if step == "ranks":  # lines of several ranks may mix
         with open(os.path.join(folder, f"passed.{os.getpid()}"), "x", encoding="utf-8"):
             pass
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the plugin's tests share. They run in pvpython or pvbatch with the plugin's path in $PMB_PLUGIN."""
+"""Shared by the plugin's tests, which run in pvpython or pvbatch with the plugin's path in $PMB_PLUGIN."""
 import ctypes
 import os
 import subprocess
@@ -38,8 +38,8 @@ def plugin_list(folder, plugin=None):
 
 
 def run_script(script, folder):
-    """Runs a script of Docs/ in a pvpython of its own that has the plugin, with the folder for what it writes. Returns
-    what it prints."""
+    """Runs a script of Docs/ in a separate pvpython with the plugin; folder: for its output files. Returns its standard
+    output."""
     result = subprocess.run(["pvpython", os.path.join(HERE, os.pardir, os.pardir, "Docs", script), folder],
                             env={**os.environ, "PV_PLUGIN_CONFIG_FILE": plugin_list(folder)}, capture_output=True, text=True,
                             check=False)
@@ -49,12 +49,12 @@ def run_script(script, folder):
 
 
 def run(*tests):
-    """Runs test functions one after another, says which failed, and ends the process with the right code."""
+    """Runs test functions one after another, names those that failed, and exits with 0, 1 or 77."""
     failed = []
     for test in tests:
         try:
             if servermanager.ActiveConnection:
-                simple.ResetSession()  # nothing of the test before
+                simple.ResetSession()  # removes sources of the last test
             test()
             print(f"passed: {test.__name__}")
         except Exception as error:  # one failure must not hide the next
@@ -104,7 +104,7 @@ def output(proxy):
 
 
 def producer(data):
-    """A source in the pipeline that hands out a data object (built-in server only)."""
+    """A source in the pipeline for a data object (built-in server only)."""
     source = simple.TrivialProducer()
     source.GetClientSideObject().SetOutput(data)
     source.UpdatePipeline()
@@ -155,7 +155,7 @@ def triangles(mesh):
     """Ids, one row per triangle."""
     cells = mesh.GetPolys()
     offsets = vtkIdTypeArray()
-    offsets.DeepCopy(cells.GetOffsetsArray())  # which need not be in memory
+    offsets.DeepCopy(cells.GetOffsetsArray())  # it may not be in memory
     equal(bool(numpy.all(numpy.diff(vtk_to_numpy(offsets)) == 3)), True, "all cells are triangles")
     return vtk_to_numpy(cells.GetConnectivityArray()).reshape(-1, 3)
 
@@ -166,7 +166,7 @@ def point_array(mesh, name):
 
 
 def triangle_rows(mesh):
-    """A row of bytes for each triangle that is no ghost: all its corners have, and its cell arrays; how many ghosts."""
+    """A row of bytes per non-ghost triangle, with all arrays of its corners and its cell arrays; number of ghosts."""
     if mesh.GetNumberOfPolys() == 0:
         return None, 0
     ids = vtk_to_numpy(mesh.GetPolys().GetConnectivityArray()).reshape(-1, 3)
@@ -195,7 +195,7 @@ def compare_triangles(name, rows, reference):
 
 
 def check_mesh(mesh, first, last, strict):
-    """No orphan points; no edge open but on the border of the box from sample `first` to `last` (world); each edge
+    """No unused points; no open edges except on the border of the box from sample `first` to `last` (world); each edge
     used as often in one direction as in the other (strict: at most once)."""
     ids = triangles(mesh)
     equal(len(numpy.unique(ids)), mesh.GetNumberOfPoints(), "points that a triangle uses")
@@ -231,7 +231,7 @@ def pixels(path):
 
 
 def picture_difference(path, other):
-    """Sum over the picture of each pixel's difference over 255, where that is more than 16 of 255."""
+    """Sum of the pixels' differences over 255, without those up to 16 of 255."""
     compare = vtkImageDifference()
     compare.SetThreshold(16)
     compare.AveragingOff()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A pvserver for a test, and a client that it waits for."""
+"""Runs a pvserver and a client for a test."""
 import os
 import re
 import shutil
@@ -11,8 +11,8 @@ import time
 
 from plugin_testing import SKIPPED, equal, true
 
-# Containers may forbid what Open MPI's shared memory copies with; loopback is enough here. And nothing of this process's own
-# MPI, or mpirun takes itself for a part of it and ends.
+# Containers may forbid the system call of Open MPI's shared memory; loopback suffices. Without the variables of this
+# process's MPI: mpirun would take itself for a part of it and end.
 MPI_SETTINGS = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_tcp_if_include": "lo",
                 "OMPI_MCA_plm_rsh_agent": "false", "OMPI_MCA_mpi_yield_when_idle": "1"}
 ENVIRONMENT = {**{name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_"))},
@@ -20,7 +20,7 @@ ENVIRONMENT = {**{name: value for name, value in os.environ.items() if not name.
 
 
 class Server:
-    """A pvserver on a free port, in a process group of its own that ends with the block."""
+    """A pvserver on a free port, in its own process group, which ends with the block."""
 
     def __init__(self, ranks=0, plugins=""):
         """plugins: a list of plugins, see plugin_testing.plugin_list()."""
@@ -56,7 +56,7 @@ class Server:
 
 
 def finish(server, *command):
-    """Runs the client; it and the server have to end well."""
+    """Runs the client; it and the server must exit with 0."""
     result = subprocess.run(["pvpython", *command], capture_output=True, text=True, check=False)
     equal(result.returncode, 0, f"exit code of {command}; it said {result.stdout} {result.stderr}")
     equal(server.process.wait(), 0, f"exit code of pvserver; it said {server.text()}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests with all of ParaView's filters share: which there are, work in processes that may crash, and what came out.
+"""Shared by tests with all of ParaView's filters: their list, work in processes that may crash, and results.
 
 A test calls sweep(names, work): in the process that ctest started it gives the names to two processes at a time, which run
 this same script with the names as arguments and call work(name) for each. work() returns what can be written as JSON. A name
@@ -60,7 +60,7 @@ def make(group, name, source=None, inputs=()):
         simple.SetActiveSource(source)
     arguments = {"Input": source} if "Input" in inputs else {}
     proxy = getattr(simple, paraview.make_name_valid(label), lambda **_: None)(**arguments)
-    if proxy is None or proxy.GetXMLName() != name:  # no function, or another proxy has the same label
+    if proxy is None or proxy.GetXMLName() != name:  # simple has no function, or another proxy has the same label
         classes = servermanager.filters if group == "filters" else servermanager.sources
         proxy = getattr(classes, paraview.make_name_valid(label))(**arguments)
     if proxy.GetXMLName() != name:
@@ -74,8 +74,8 @@ def make(group, name, source=None, inputs=()):
 # --- work in processes ----------------------------------------------------------------------------------------------
 
 def tell(name, result):
-    """Writes a line to the waiting process. Not by print(): MPI's helper may make the pipe non-blocking, and what it has no
-    room for would be lost."""
+    """Writes a line to the waiting process. Not by print(): MPI's helper may make the pipe non-blocking, and text that does
+    not fit would be lost."""
     left = f"\n{RESULT}{json.dumps([name, result])}\n".encode()
     while left:
         select.select([], [1], [])
@@ -97,7 +97,7 @@ def work_here(names, work):
 
 
 class Process:
-    """Works on names until they are done or it ends; tells which are left."""
+    """Runs a process for names until they are done or it ends; returns those left."""
 
     def __init__(self, names, results):
         self.left, self.under_way = list(names), None
@@ -144,10 +144,10 @@ def sweep(names, work):
     return results
 
 
-# --- what came out --------------------------------------------------------------------------------------------------
+# --- results --------------------------------------------------------------------------------------------------------
 
 def output_of(proxy):
-    """The data at the first port. A proxy that is made of others has no object of its own."""
+    """The data at the first port. A compound proxy has no VTK object of its own."""
     made = proxy.GetClientSideObject()
     return made.GetOutputDataObject(0) if made else servermanager.Fetch(proxy)
 
@@ -195,7 +195,7 @@ def said(log):
 
 
 def report(results, judge, least):
-    """Fails where judge(name, result) has something to say, where the result is text, and if fewer were compared."""
+    """Fails if judge(name, result) returns a fault, if a result is text, and if too few were compared."""
     wrong, compared = [], [name for name, result in results.items() if result and not isinstance(result, str)]
     for name, result in sorted(results.items()):
         why = judge(name, result) if name in compared else result
@@ -208,5 +208,5 @@ def report(results, judge, least):
 
 
 def is_near(a, b, tolerance):
-    """Whether two lists of numbers are the same but for this part of the largest absolute value."""
+    """Whether two lists of numbers are equal within a fraction of the largest absolute value."""
     return len(a) == len(b) and all(abs(x - y) <= tolerance * max(map(abs, a + b)) for x, y in zip(a, b))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The setting "Accelerate stock Contour": a state file of a ParaView without the plugin, what Contour says of its last run,
+"""The setting "Accelerate stock Contour": a state file of a ParaView without the plugin, Contour's Last Run,
 and the settings' file.
 
 With `make FOLDER` the script is that ParaView: it saves session.pvsm and the bytes of its surfaces, without the plugin.
@@ -34,7 +34,7 @@ def runs():
 
 
 def surface_of(mesh):
-    """What two meshes of one surface agree in, whatever the order of their triangles."""
+    """Properties of a mesh that do not depend on the order of its triangles."""
     measures = vtkMassProperties()
     measures.SetInputData(mesh)
     data = mesh.GetPointData()
@@ -54,7 +54,7 @@ def same_surface(mesh, other, what):
 
 
 def stock(**settings):
-    """A pipeline of the Contour that everybody has."""
+    """A pipeline with the stock Contour."""
     wavelet = simple.Wavelet(WholeExtent=[-SIZE, SIZE, -SIZE, SIZE, -SIZE, SIZE])
     return simple.Contour(Input=wavelet, ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0], **settings)
 
@@ -86,7 +86,7 @@ def load(path):
 
 
 def state_file():
-    """Loaded with the setting off and on: the same surface, and off not a byte is changed."""
+    """Loaded with the setting off and on: the same surface; the same bytes as without the plugin when off."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["pvpython", __file__, "make", folder], check=True)
         path = os.path.join(folder, "session.pvsm")
@@ -114,7 +114,7 @@ def state_file():
 
 
 def last_run():
-    """Contour says what became of its last execution; without acceleration nothing."""
+    """Contour's Last Run describes its last execution; it is empty without acceleration."""
     turned = image({"samples": ball((20, 20, 20))}, (20, 20, 20))
     turned.SetDirectionMatrix(0, -1, 0, 1, 0, 0, 0, 0, 1)
     switch(False)
@@ -142,7 +142,7 @@ def last_run():
 
 
 def last_run_in_states():
-    """The line is in the state file, and a ParaView without the plugin reads that without a word."""
+    """Last Run is in the state file, and a ParaView without the plugin reads that without a message."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "session.pvsm")
         switch(True)
@@ -159,7 +159,7 @@ def last_run_in_states():
     true(ours.LastRun[:4] in ("CPU ", "GPU "), f"copied from Contour, PMB Contour's last run is {ours.LastRun!r}")
 
 
-# --- where the setting is kept --------------------------------------------------------------------------------------
+# --- storage of the setting -----------------------------------------------------------------------------------------
 
 STATE_OF_SWITCH = """import sys
 from paraview.simple import *
@@ -173,7 +173,7 @@ print("runs:", acceleration.GetNumberOfRuns())
 
 
 def accelerated_runs(program, home, *switches):
-    """How many surfaces of one Contour are accelerated in a program with a home of its own; switches: (on, keep) each."""
+    """Counts accelerated surfaces of one Contour in a program with its own home folder; switches: list of (on, keep)."""
     script = os.path.join(home, "script.py")
     with open(script, "w", encoding="utf-8") as text:
         text.write(STATE_OF_SWITCH)
@@ -196,8 +196,8 @@ def settings_of(home):
 
 
 def settings_file():
-    """What a script has switched ends with its ParaView, and no byte of the user's files is another; what it keeps is in the
-    file, and comes from there in the next session."""
+    """Without keep, a script's switch ends with its ParaView, and the user's files do not change. With keep, the file stores
+    it for the next session."""
     for program in ("pvpython", "pvbatch"):
         with tempfile.TemporaryDirectory() as home:
             folder = os.path.join(home, "config", "ParaView")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The demo of ./pmb demo: what it prints, and that its files hold what it says."""
+"""./pmb demo: its output, and its files."""
 import os
 import re
 import tempfile

@@ -22,13 +22,13 @@ SKIPPED = {
 }
 if simple.GetParaViewVersion() > (5, 11):
     SKIPPED["CriticalTime"] = "crashes in ParaView 5.13 with data that have no time steps"
-# Something else at each execution: sizes are compared.
+# Results vary between executions: compares only sizes.
 RANDOM = ("BrownianPoints", "RandomAttributeGenerator")
-# Their numbers depend on the order of points and triangles: only array names and types are compared with stock Contour's.
+# Values depend on the order of points and triangles: compares only array names and types with stock Contour's.
 ORDER = (
     "ArbitrarySourceStreamTracer", "ContingencyStatistics", "Delaunay3D", "ExtractEnclosedPoints", "KMeans", "MaskPoints",
     "MulticorrelativeStatistics", "OverlappingCellsDetector", "PCAStatistics", "StreamTracer", "Stripper")
-TOLERANCE = 1e-3  # of the largest absolute value of an array: edges are cut at the same places but for rounding
+TOLERANCE = 1e-3  # of the largest absolute value of an array: points differ only by rounding
 
 
 class Inputs:
@@ -83,7 +83,7 @@ def work(name):
 
 
 def form_of(result):
-    """What does not depend on the order."""
+    """Results that do not depend on the order."""
     return [result["messages"], [(kind, {name: form for name, (form, _, _) in arrays.items()})
                                  for kind, _, arrays in result["data"]]]
 

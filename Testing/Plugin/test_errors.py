@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Wrong input gives one clear message and an empty output, and the session goes on: the same filter works next."""
+"""Wrong input gives one clear message and an empty output; afterwards the same filter works."""
 from paraview import simple
 from vtkmodules.vtkCommonDataModel import vtkRectilinearGrid, vtkTable, vtkUnstructuredGrid
 
@@ -24,7 +24,7 @@ def check_good(proxy):
     equal(log.text(), "", "messages afterwards")
 
 
-# Properties, a word of the message, and whether there is a surface all the same.
+# Properties, words of the message, and whether there is still a surface.
 BAD = [
     ({"ContourBy": ["POINTS", "no such array"]}, "array", False),
     ({"ContourBy": ["CELLS", "samples"]}, "oint", False),
@@ -36,7 +36,7 @@ BAD = [
 
 
 def bad_properties():
-    """One message, also of a second execution; good values work next."""
+    """One message, also for two executions; then good values work."""
     for settings, words, surface in BAD:
         proxy = contour(good())
         with Messages() as log:
@@ -52,7 +52,7 @@ def bad_properties():
 
 
 def default_isovalue_is_infinite():
-    """ParaView takes the middle of the range, which one infinite sample makes infinite: the suggested one is drawn."""
+    """ParaView sets the middle of the range, which one infinite sample makes infinite: the suggested isovalue is drawn."""
     samples = ball(DIMS).copy()
     samples.ravel()[0] = float("inf")
     proxy = simple.PMBContour(Input=producer(image({"samples": samples}, DIMS)))
@@ -63,7 +63,7 @@ def default_isovalue_is_infinite():
 
 
 def other_input():
-    """What is no image data: one message, which Last Run has too."""
+    """Input that is not image data: one message, also in Last Run."""
     for proxy in (contour(vtkUnstructuredGrid()), contour(vtkRectilinearGrid()), contour(vtkTable())):
         with Messages() as log:
             proxy.UpdatePipeline()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The examples of Docs/Examples, each in a process of its own and in a folder of its own: what they print and write is
+"""The examples of Docs/Examples, each in a separate process and folder: their output and files are
 compared with vtkFlyingEdges3D, surfaces of particles with those of the filter. What they say without their data, and of
 wrong arguments.
 
@@ -23,8 +23,8 @@ TOP = os.path.abspath(os.path.join(HERE, os.pardir, os.pardir))
 EXAMPLES = os.path.join(TOP, "Docs", "Examples")
 SCAN = os.path.join(TOP, "Data", "ch2.vti")
 PACKAGES = sys.argv[1]
-PYTHON = "/usr/bin/python3"  # the one that Debian's VTK belongs to
-ISOVALUE = 45.5  # no sample has it: the numbers of triangles are those of vtkFlyingEdges3D
+PYTHON = "/usr/bin/python3"  # the Python of Debian's VTK
+ISOVALUE = 45.5  # equals no sample: the numbers of triangles are those of vtkFlyingEdges3D
 
 
 def start(script, *arguments, folder, plugin=True):
@@ -94,7 +94,7 @@ def animated():
 
 
 def fluid():
-    """Particles fall and spread; each picture is of the surface of its file."""
+    """Particles fall and spread; each picture shows the surface of its file."""
     with tempfile.TemporaryDirectory() as folder:
         text = succeed("animate_fluid.py", "--distance", 0.1, "--frames", 3, "--output", "film", folder=folder)
         names = sorted(os.listdir(os.path.join(folder, "film")))
@@ -171,7 +171,7 @@ def check_state(path, frames):
 
 
 def state():
-    """The state file as it is, and one made anew."""
+    """The state file in Docs/Examples, and a new one."""
     path = os.path.join(EXAMPLES, "scan.pvsm")
     with open(path, encoding="utf-8") as stream:
         true('value="Data/ch2.vti"' in stream.read(), "the state names its data by a relative path")
@@ -210,7 +210,7 @@ REFUSED = [
 
 
 def refused():
-    """The last line of the errors has the words; with 1 it is the only one."""
+    """The last line of the errors has the words; with exit code 1 it is the only one."""
     for code, words, command, plugin in REFUSED:
         with tempfile.TemporaryDirectory() as folder:
             result = start(*command, folder=folder, plugin=plugin)

@@ -31,7 +31,7 @@ def suggestion_is_used():
     proxy = contour(ball_in_noise())
     low, high = -30.0, 130.0
     true(low < proxy.Isosurfaces[0] < high, "mid-range to begin with")
-    proxy.Isosurfaces = [0.0]  # in the midst of the noise
+    proxy.Isosurfaces = [0.0]  # within the noise
     noisy = output(proxy)
     equal(proxy.UseSuggestedIsovalue, 0, "off to begin with")
     suggested = suggestions(proxy)
@@ -52,7 +52,7 @@ def suggestion_is_used():
 
 
 def live_slider():
-    """What the panel does while its slider is dragged: unchecked values of the property, without Apply."""
+    """Unchecked values of the property, without Apply, as from the panel's slider."""
     proxy = contour(ball_in_noise(), Isosurfaces=[50.0])
     volume = image({"CT": ball_in_noise()}, DIMS)
     view = simple.CreateRenderView()
@@ -79,7 +79,7 @@ def live_slider():
         equal(proxy.UseSuggestedIsovalue, 0, "the slider has taken over")
     equal(client.GetNumberOfBinds(), 1, "volumes read")
     with Messages() as log:
-        for outside in (-1000.0, 1000.0, float("nan")):  # what is typed beside the slider, before it is complete
+        for outside in (-1000.0, 1000.0, float("nan")):  # incomplete numbers typed beside the slider
             slider.SetUncheckedElement(0, outside)
             equal((list(proxy.Isosurfaces), len(drawn)), ([40.25], 3), f"outside the range: {outside}")
         equal(log.text(), "", "messages")
@@ -106,7 +106,7 @@ def live_slider():
 
 
 def live_undo():
-    """The moves of the slider are one step of Undo, until the isovalues change in another way."""
+    """Moves of the slider are one step of Undo, until the isovalues change in another way."""
     manager, stack, builder = vtkSMProxyManager.GetProxyManager(), vtkSMUndoStack(), vtkSMUndoStackBuilder()
     builder.SetUndoStack(stack)
     manager.SetUndoStackBuilder(builder)
@@ -212,7 +212,7 @@ def curve_of_the_panel():
 
 
 def no_qt():
-    """pvpython stays without Qt: the panel's own library is for ParaView's window."""
+    """pvpython loads no Qt: the panel's library is for ParaView's window."""
     with open("/proc/self/maps", encoding="utf-8") as maps:
         text = maps.read()
     loaded = [name in text for name in ("ParallelMarchingBlocks.so", "ParallelMarchingBlocksPanel", "libQt5Widgets",

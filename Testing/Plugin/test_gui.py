@@ -15,21 +15,21 @@ from plugin_testing import equal
 
 SCAN = os.path.join(gui_testing.HERE, os.pardir, os.pardir, "Data", "ch2.vti")
 PLACE = ("Filters", "Accelerated Algorithms", "PMB Contour")
-# What a property does to the mesh when it is changed, where that is known. Others only have to leave a sound one.
+# Known effects of properties on the mesh. For others the mesh must be valid.
 CHANGE_IT = {"SelectInputScalars", "ComputeNormals", "NormalEstimator", "ComputeGradients", "ComputeScalars",
              "OutputPointsPrecision", "InterpolateAttributes", "PointArrays", "CellArrays",
              "RemoveDegenerateTriangles", "Use64BitIds", "ComputeMeasures", "ContourValues"}
-PAGES = "qthelp://parallelmarchingblocks.org/ParallelMarchingBlocks/"  # Qt writes names of hosts small
+PAGES = "qthelp://parallelmarchingblocks.org/ParallelMarchingBlocks/"  # Qt writes host names in lower case
 KEEP_IT = {"Device", "DeviceIndex", "DeviceMemoryLimit", "ReleaseDeviceMemory", "NumberOfThreads"}
 
 
 def mesh_of(proxy):
-    """What the last execution left, without another one."""
+    """The output of the last execution, without another one."""
     return proxy.GetClientSideObject().GetOutputDataObject(0)
 
 
 def signature(mesh):
-    """Of all bytes of a mesh."""
+    """A digest of all bytes of a mesh."""
     from paraview.vtk.util.numpy_support import vtk_to_numpy
     digest = hashlib.sha256()
     arrays = [mesh.GetPolys().GetConnectivityArray(), *([mesh.GetPoints().GetData()] if mesh.GetPoints() else [])]
@@ -43,7 +43,7 @@ def signature(mesh):
 
 
 def check_sound(window, what):
-    """There is a surface, Last Run tells its triangles, and ParaView said nothing."""
+    """There is a surface, Last Run has its number of triangles, and ParaView printed no message."""
     messages = window.take_messages()
     if messages:
         raise AssertionError(f"{what}: ParaView said: {messages}")
@@ -104,8 +104,8 @@ def apply_and_change(window):
 
 
 def isovalue_histogram(window):
-    """The panel's own widgets: what they say before Apply; a click in the histogram and on a suggestion is a new isovalue,
-    which waits for Apply, or, with Live, is shown at once; Last Run is a plain text."""
+    """The panel's own widgets: their texts before Apply; a click in the histogram or on a suggestion sets an isovalue, which
+    waits for Apply, or, with Live, is shown at once; Last Run is plain text."""
     from gui_testing import QtCore, QtTest, QtWidgets
     if not window.has_panel():
         gui_testing.say("  not looked at: the plugin was built without its panel")
@@ -196,7 +196,7 @@ def every_property(window):
 
 
 def reveal(window, proxy, name):
-    """Sets what hides or greys out a property, as its hints have it, so that it can be used. Returns what was set:
+    """Sets the properties that hide or grey out a property by its hints. Returns the old values:
     [(name, value before)]."""
     def conditions(element):
         for index in range(element.GetNumberOfNestedElements() if element else 0):
@@ -244,7 +244,7 @@ def try_property(window, proxy, name):
 
 
 def changes_of(window, name, widget):
-    """What a user can do with the widget of a property: [(function that changes it, function that undoes that)]."""
+    """A user's changes of a property's widget: [(function that changes it, function that undoes that)]."""
     widgets = gui_testing.QtWidgets
     box, choices, line = (widget.findChild(kind) for kind in (widgets.QCheckBox, widgets.QComboBox, widgets.QLineEdit))
     table, tree = (widget.findChild(kind) for kind in (widgets.QTableView, widgets.QTreeView))
@@ -284,7 +284,7 @@ def tree_changes(tree):
 
 
 def greyed_out(window):
-    """With an input that the filter cannot take its entry in the menu is grey, and says why in the status bar."""
+    """With an input that the filter does not support, its menu entry is grey, and the status bar says why."""
     window.add_filter("Sources", "Geometric Shapes", "Sphere")
     window.apply()
     action = window.menu(*PLACE[:-1])[PLACE[-1]]
@@ -307,9 +307,9 @@ def show_head(proxy):
 
 
 def end_of_panel(window, dock):
-    """Where the filter's last property ends, Last Run, which has to be in sight: a row of the dock's pixels."""
+    """The lower end of Last Run, the last property, which must be visible: a row of the dock's pixels."""
     from gui_testing import QtCore, QtWidgets
-    window.pump(0.5)  # the lines of Last Run take their height one after another
+    window.pump(0.5)  # the lines of Last Run get their height one after another
     last = window.widgets()["LastRunSummary"]
     area = next(area for area in dock.findChildren(QtWidgets.QScrollArea) if area.isAncestorOf(last))
     bottom, end = (widget.mapTo(dock, QtCore.QPoint(0, widget.height())).y() for widget in (last, area.viewport()))
@@ -318,7 +318,7 @@ def end_of_panel(window, dock):
 
 
 def pictures(window):
-    """What the user's guide shows: the panel with the advanced properties, and the whole window."""
+    """Pictures of the user's guide: the panel with the advanced properties, and the whole window."""
     from gui_testing import QtCore, QtWidgets
     from paraview import simple
     simple.LoadPalette("WhiteBackground")
@@ -425,7 +425,7 @@ def press_in_settings(window, wanted):
 
 
 def check_line(window, beginning):
-    """What the panel of the stock Contour says of its last run; where that is nothing, there is no line."""
+    """Last Run in the panel of the stock Contour; the line is hidden if it is empty."""
     window.settle()
     label = window.widgets()["LastRunSummary"].findChild(gui_testing.QtWidgets.QLabel)
     shown = label.text() if label.isVisible() else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A long run in ParaView's window: it is told the filter's progress, and a cancelled run stops.
+"""A long run in ParaView's window: the window shows the filter's progress, and a cancelled run stops.
 
 Usage: ./pmb pvpython Testing/Plugin/test_gui_progress.py [FOLDER [FUNCTION...]]
 
@@ -12,7 +12,7 @@ import gui_testing
 
 
 def prepared(window):
-    """A filter on one value nearly everywhere, around a ball of a higher and a sample of a lower one; not yet executed."""
+    """A filter on a nearly constant volume with a ball of a higher value and a sample of a lower one; not yet executed."""
     import numpy
     from paraview import simple
     from plugin_testing import image, producer
@@ -29,7 +29,7 @@ def prepared(window):
 
 
 class Watch:
-    """What ParaView is told of the progress of a filter; cancels at a percentage."""
+    """Records the progress of a filter in ParaView; cancels at a percentage."""
 
     def __init__(self, proxy, cancel_at):
         from paraview import servermanager
@@ -47,7 +47,7 @@ class Watch:
                 self.after_cancel.append(self.told[-1])
 
     def stop(self):
-        """The progress that was told; it must not fall."""
+        """The recorded progress, which must not fall."""
         self.handler.RemoveObserver(self.tag)
         if not self.told or self.told != sorted(self.told) or not 0 <= self.told[0] <= self.told[-1] <= 100:
             raise AssertionError(f"progress falls, or there is none: {self.told}")
@@ -55,7 +55,7 @@ class Watch:
 
 
 def cancelled_run(window):
-    """Stopped at a third; then a shorter run to its end."""
+    """Stops at a third; then a shorter run is complete."""
     proxy = prepared(window)
     watch = Watch(proxy, cancel_at=33)
     proxy.UpdatePipeline()

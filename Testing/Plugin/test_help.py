@@ -29,7 +29,7 @@ def words(text):
 
 
 def make_pages():
-    """{name: bytes} of the files, after a look at the collection: each file is in it as it is outside."""
+    """{name: bytes} of the files, after a check that the collection has the same files."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["python3", SCRIPT, PANEL, GUIDE, folder, "Name"], check=True)
         files = {name: pathlib.Path(folder, name).read_bytes() for name in os.listdir(folder)}
@@ -46,7 +46,7 @@ def make_pages():
 
 
 def panel_page():
-    """Each property that the panel of the loaded plugin shows, with the whole of its text."""
+    """Each property in the panel of the loaded plugin, with its whole text."""
     page = words(make_pages()["filters.PMBContour.html"].decode())
     proxy = simple.PMBContour(Input=simple.Wavelet())
     element = ElementTree.parse(PANEL).getroot().find(".//*[@name='PMBContour']")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A plugin that was built for another ParaView: an error that says what is missing, and a session that goes on. The
+"""A plugin that was built for another ParaView: an error that names the missing library or symbol; the session works. The
 plugins of another version are copies of this one in which names of libraries or of a symbol are changed."""
 import os
 import re
@@ -11,14 +11,14 @@ from plugin_testing import Messages, counts, load_plugin, output, run, true
 
 PLUGIN = os.environ["PMB_PLUGIN"]
 NAME = "ParallelMarchingBlocks"
-# Of ParaView's libraries, as "libvtkRemotingCore-pv5.11.so.1"; a ParaView may be built without a version in them.
+# Names of ParaView's libraries, such as "libvtkRemotingCore-pv5.11.so.1"; they may have no version.
 VERSION = re.compile(rb"(libvtk[A-Za-z]+-pv)[0-9]+\.[0-9]+(\.so)")
-# A function of ParaView's that is called, not only named in a table: vtkSMSourceProxy::PostUpdateData(bool).
+# A function of ParaView that the plugin calls directly, not through a table: vtkSMSourceProxy::PostUpdateData(bool).
 SYMBOL = b"_ZN16vtkSMSourceProxy14PostUpdateDataEb"
 
 
 def changed(folder, change):
-    """A copy of the plugin below the folder, its bytes changed; returns its path."""
+    """Writes a changed copy of the plugin below the folder; returns its path."""
     with open(PLUGIN, "rb") as stream:
         before = stream.read()
     after = change(before)

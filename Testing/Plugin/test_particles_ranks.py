@@ -243,7 +243,7 @@ def ranks():
         result = subprocess.run([*mpirun(count), "pvbatch", "--symmetric", __file__, "ranks", folder], capture_output=True,
                                 text=True, env={**ENVIRONMENT, "PMB_RANKS": str(count)}, check=False)
         said = result.stdout + result.stderr
-        # The exit code of a program in mpirun is not that of its script alone.
+        # mpirun's exit code may differ from the script's.
         equal((result.returncode, len(os.listdir(folder))), (0, count), f"exit code and ranks that passed; they said {said}")
 
 

@@ -84,7 +84,7 @@ def names_of(data):
     return sorted(data.GetArrayName(i) for i in range(data.GetNumberOfArrays()))
 
 
-# What a value of a property makes of the output; the filter's own tests say whether that is right.
+# Whether a property's value changes the output; the filter's own tests check the output.
 EFFECTS = [
     ({"ComputeNormals": 0}, lambda mesh: names_of(mesh.GetPointData()), ["distance", "ramp"]),
     ({"ComputeGradients": 1}, lambda mesh: names_of(mesh.GetPointData()), ["Gradients", "Normals", "distance", "ramp"]),
@@ -108,7 +108,7 @@ def effects():
 
 
 def normal_estimators():
-    """Each gives other normals, also by its name in Python; the panel shows the choice where it counts."""
+    """Each gives different normals, also by its name in Python; the panel shows the choice if it has an effect."""
     seen = []
     for name in ("Central Differences", "Forward Differences", "Sobel 3x3x3"):
         proxy = contour(NormalEstimator=name)
@@ -123,7 +123,7 @@ def normal_estimators():
 
 
 def remove_degenerate():
-    """Each choice, by its word and by the number or truth value that scripts of before have."""
+    """Each choice by its name, and by the number or boolean of older scripts."""
     z, y, x = numpy.mgrid[0:20, 0:20, 0:20]
     data = image({"steps": numpy.abs(x - 10) - numpy.abs(y - 10) + 0 * z}, (20, 20, 20))
     sizes = []
@@ -167,7 +167,7 @@ def choose_arrays():
 
 
 def measures():
-    """Compute Surface Measures: field data of each isovalue, and what the client knows of them."""
+    """Compute Surface Measures: field data of each isovalue, also on the client."""
     names = ["Isovalue", "Area", "Volume", "Closed", "EulerNumber", "Components", "BoundaryEdges", "NonManifoldEdges"]
     data = image({"distance": ball(DIMS)}, DIMS)
     fields = output(contour(data)).GetFieldData()
@@ -180,7 +180,7 @@ def measures():
     near(proxy.GetFieldDataInformation()["Area"].GetRange()[1], max(values["Area"]), 0.0, "the area that the client knows")
 
 
-# What scripts call the properties: made by ParaView from the labels. A new one changes what users write: think twice.
+# Names of the properties in scripts, which ParaView makes from the labels. A changed label breaks users' scripts.
 NAMES = {"CPUThreads", "CellArrays", "ChooseArrays", "ComputeGradients", "ComputeNormals", "ComputeScalars",
          "ComputeSurfaceMeasures", "ContourBy", "GPUIndex", "GPUMemoryLimit", "Input", "Isosurfaces", "LastRun", "Live",
          "LiveIsovalue", "NormalsBy", "OutputPointsPrecision", "PassArrays", "PointArrays", "ReleaseGPUMemory",
@@ -207,7 +207,7 @@ def filter_of(proxy):
 
 
 def device():
-    """Run On and its advanced settings reach the filter, and Last Run says what became of them."""
+    """Run On and its advanced settings reach the filter, and Last Run names the device."""
     proxy = contour(Device="GPU (CUDA)", DeviceIndex=3, DeviceMemoryLimit=0.25)
     proxy.UpdateVTKObjects()
     filter_ = filter_of(proxy)
@@ -252,7 +252,7 @@ def release():
 
 
 def says_last_run(proxy, when):
-    """LastRun speaks of the surface that the proxy has now. Nothing but an update may be needed for that."""
+    """LastRun describes the proxy's current surface after only an update."""
     text = proxy.LastRun
     cells = proxy.GetDataInformation().GetNumberOfCells()
     true(cells > 0 and text[:4] in ("CPU ", "GPU ") and f" {cells} triangles" in text,
@@ -285,7 +285,7 @@ def last_run():
 
 
 def copied_from_contour():
-    """The property names are Contour's: what a user copies from one arrives in the other."""
+    """The property names are Contour's, so values can be copied from one filter to the other."""
     source = producer(two_arrays())
     stock = simple.Contour(Input=source, ContourBy=["POINTS", "ramp"], Isosurfaces=[111.0, 222.0], ComputeNormals=0,
                            ComputeGradients=1)

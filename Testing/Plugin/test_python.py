@@ -27,7 +27,7 @@ print("all:", sorted(pmb.__all__))
 
 
 def start(*arguments, **variables):
-    """{word: rest} of the lines that the script prints, and all that is said on the standard error."""
+    """{word: rest} of the lines that the script prints, and its standard error."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     result = subprocess.run(["pvpython", "/dev/stdin", *arguments], input=SCRIPT, env={**environment, **variables},
                             capture_output=True, text=True, check=False)
@@ -54,7 +54,7 @@ def loaded_at_the_start():
 
 
 def odd_folder():
-    """A name with all that a text of Python's has to escape."""
+    """A name with all characters that Python escapes in strings."""
     said, errors = start(PLUGIN)
     with tempfile.TemporaryDirectory() as folder:
         prefix = os.path.join(folder, "it's a copy")

@@ -54,7 +54,7 @@ reader, path, package, isovalue = scans.SCANS[NAME]
 skip_without(path, package)
 load_plugin()
 scan = reader()
-# The numbers of vtkFlyingEdges3D at this isovalue, so that a change of the input or of VTK shows, too.
+# The numbers of vtkFlyingEdges3D at this isovalue, to detect changes of the input and of VTK.
 EXPECTED = {"ch2": (968853, 1932166), "cranium": (332154, 662406), "1jzv": (10641, 19262)}[NAME]
 
 
@@ -81,7 +81,7 @@ def without_degenerate_triangles():
     check_mesh(mesh, bounds[0::2], bounds[1::2], strict=False)
 
 
-# Where the surface of the head, the skin, the molecule begins, and the middle of the range lies beyond.
+# Suggestions lie at the surface of the head, the skin or the molecule, below the middle of the range.
 START = {"ch2": (0.0, 60.0), "cranium": (-900.0, -100.0), "1jzv": (1.0, 3.0)}[NAME]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A client with a pvserver of its own: the plugin is loaded on both sides and the filter runs on the server.
+"""A client and a pvserver: the plugin is loaded on both sides and the filter runs on the server.
 
 Without an argument the server is one process. With a number it is that many ranks, and what they make, in pvbatch too, is
 compared with the surfaces of one process, bit for bit (mpi_pieces.py). Exits with 77 (skipped) without pvserver or mpirun.
@@ -18,7 +18,7 @@ PIECES = os.path.join(HERE, "mpi_pieces.py")
 
 
 def client():
-    """What the client does; the server ends when this process has ended."""
+    """The client's steps; the server ends after this process."""
     simple.Connect("127.0.0.1", int(sys.argv[2]))
     true(servermanager.ActiveConnection.IsRemote(), "the connection is not remote")
     simple.LoadPlugin(os.environ["PMB_PLUGIN"], remote=False)  # the class of the proxy
@@ -47,7 +47,7 @@ def client():
 
 
 def accelerated(wavelet):
-    """The stock Contour on the server, by the client's setting: the triangles of PMB Contour, id by id, and then not."""
+    """The stock Contour on the server: PMB Contour's triangles with the client's setting on, VTK's with it off."""
     from pmb import accelerate_contour
     ours = triangles(output(simple.PMBContour(Input=wavelet, ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0])))
     contour = simple.Contour(Input=wavelet, ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0])
@@ -69,7 +69,7 @@ def session():
 
 
 def pieces():
-    """pvbatch on several ranks, then a client with a server of as many."""
+    """pvbatch on several ranks, then a client with a server on as many."""
     ranks = int(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["pvpython", PIECES, "write", folder], check=True)
@@ -77,7 +77,7 @@ def pieces():
                                 text=True, env={**ENVIRONMENT, "PMB_RANKS": str(ranks)}, check=False)
         said = result.stdout + result.stderr
         equal(result.returncode, 0, f"exit code of pvbatch; it said {said}")
-        # The exit code of a program in mpirun is not that of its script alone.
+        # mpirun's exit code may differ from the script's.
         equal(sum(name.startswith("passed.") for name in os.listdir(folder)), ranks, f"ranks that passed; they said {said}")
         with Server(ranks) as server:
             said = finish(server, PIECES, "client", folder, str(server.port()))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""State files: all properties come back; and files that are not as this version of the plugin saves them: what is said, what
-is loaded, and that the session goes on. The messages that are ParaView's own are in the user's guide as they are here."""
+"""State files: all properties are restored; files that differ from those of this version: messages, what is loaded, and a
+session that works. ParaView's own messages are in the user's guide word for word."""
 import os
 import re
 import subprocess
@@ -29,7 +29,7 @@ def state():
 
 
 def load(text):
-    """Loads a state; returns the filter of it and what was said."""
+    """Loads a state; returns its filter and the messages."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "state.pvsm")
         with open(path, "w", encoding="utf-8") as stream:
@@ -55,7 +55,7 @@ def check_surface(surface):
 
 
 def check_session():
-    """What a user would do next works."""
+    """The session works afterwards."""
     wavelet = simple.Wavelet()
     wavelet.UpdatePipeline()
     with Messages() as log:
@@ -64,7 +64,7 @@ def check_session():
 
 
 def changed(text, pattern, replacement):
-    """The text with one place of the filter's part changed."""
+    """The text with one change in the filter's part."""
     begin = text.index('type="PMBContour"')
     end = text.index("</Proxy>", begin)
     part, times = re.subn(pattern, replacement, text[begin:end], count=1, flags=re.DOTALL)
@@ -93,7 +93,7 @@ def every_property():
 
 
 def unknown_property():
-    """Named in one warning; all else is loaded."""
+    """One warning names them; the rest is loaded."""
     more = "".join(f'<Property name="{name}" number_of_elements="1"><Element index="0" value="3"/></Property>'
                    for name in ("FutureOne", "FutureTwo"))
     surface, said = load(changed(state(), r'(<Property name="ComputeNormals")', more + r"\1"))
@@ -104,7 +104,7 @@ def unknown_property():
 
 
 def missing_property():
-    """As an older version saves it: the default."""
+    """A state of an older version: the default."""
     text = changed(state(), r'<Property name="NormalEstimator".*?</Property>', "")
     surface, said = load(changed(text, r'<Property name="ComputeGradients".*?</Property>', ""))
     equal(said, "", "messages")

@@ -28,7 +28,7 @@ DIFFERENT = {
     "filters DeflectNormals": "Contour leaves out an array that is active as normals, as with some of that filter's inputs",
     "filters ImageDataToUniformGrid": "Contour keeps a point that no triangle uses, at a blanked sample",
 }
-FACETS = ("sources AMRGaussianPulseSource",)  # Contour makes normals of a vtkUniformGrid's triangles, not of its samples
+FACETS = ("sources AMRGaussianPulseSource",)  # Contour's normals there are of triangles, not of samples
 TOLERANCE = 1e-4  # of the largest absolute value of an array
 
 
@@ -59,8 +59,8 @@ def choose_array(blocks):
 
 
 def describe(data, contoured):
-    """Of blocks without points only their number. Left out are vtkGhostType of points, which Contour interpolates and this
-    filter does not pass, and the type of the contoured array, which stays double here and is always float there."""
+    """For blocks without points only their number. Without vtkGhostType of points, which Contour interpolates and this filter
+    does not pass, and without the type of the contoured array, double here and always float there."""
     blocks, values = [], []
     for block in leaves(data):
         arrays = []
@@ -97,7 +97,7 @@ def contour(function, source, array, isovalue):
 
 
 def compare(source):
-    """What the two give behind it; empty if it gives no image with cells."""
+    """The outputs of both filters; empty if the proxy gives no image with cells."""
     source.UpdatePipeline()
     on_points = source
     blocks = image_blocks(output_of(source))

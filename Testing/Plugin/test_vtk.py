@@ -13,7 +13,7 @@ DEFAULT = 157.0909652709961  # the middle of the wavelet's range, which the pane
 
 
 def both(source, array=("POINTS", "RTData"), isovalues=(DEFAULT,), **options):
-    """Our filter and ParaView's, of the same input."""
+    """PMB Contour and ParaView's Contour, of the same input."""
     return [kind(Input=source, ContourBy=list(array), Isosurfaces=list(isovalues), **options)
             for kind in (simple.PMBContour, simple.Contour)]
 
@@ -26,7 +26,7 @@ def same(proxies, what=""):
 
 
 def Contour():
-    """The default isovalue, then several coloured by it; pictures as ParaView's filter gives them."""
+    """The default isovalue, then several, colored by isovalue; the same pictures as with ParaView's filter."""
     wavelet, camera = simple.Wavelet(), ([30.0, 40.0, 25.0], [0.0] * 3, [0.0, 0.0, 1.0])
     equal(list(simple.PMBContour(Input=wavelet).Isosurfaces), list(simple.Contour(Input=wavelet).Isosurfaces),
           "the isovalue to begin with")
@@ -54,7 +54,7 @@ def with_conversion(test):
 
 
 def PropertyConversion2():
-    """Cell data are taken to the points on the way, where the setting for that is on."""
+    """Converts cell data to point data if the setting for that is on."""
     def test():
         cells = simple.PointDatatoCellData(Input=simple.Wavelet())
         proxies = both(cells, array=("POINTS", "RTData"))
@@ -63,7 +63,7 @@ def PropertyConversion2():
 
 
 def AutoConvertSingleProperty():
-    """Of point and cell arrays, one of which is passed on."""
+    """Passes one of the point arrays and one of the cell arrays."""
     def test():
         random = simple.RandomAttributes(Input=simple.Wavelet(), GenerateCellScalars=1)
         passed = simple.PassArrays(Input=random, PointDataArrays=["RTData"], CellDataArrays=["RandomCellScalars"])
@@ -75,7 +75,7 @@ def AutoConvertSingleProperty():
 
 
 def SavePythonState():
-    """A state as Python: run, it makes the same pipeline. So does a trace."""
+    """A Python state and a trace make the same pipeline again."""
     def make():
         wavelet = simple.Wavelet(registrationName="wavelet")
         proxy = simple.PMBContour(registrationName="surface", Input=wavelet, ContourBy=["POINTS", "RTData"],
@@ -103,7 +103,7 @@ def SavePythonState():
 
 
 def StateWithHiddenRepresentations():
-    """What is not shown is not computed."""
+    """A hidden surface is not computed."""
     wavelet = simple.Wavelet(registrationName="wavelet")
     proxy = simple.PMBContour(registrationName="surface", Input=wavelet, ContourBy=["POINTS", "RTData"],
                               Isosurfaces=[DEFAULT])
@@ -134,7 +134,7 @@ def PLYWriter():
 
 
 def WaveletPhiThetaExtracts():
-    """Extracts: the surface is written to a file by an extractor, as Catalyst does."""
+    """An extractor writes the surface to a file, as in Catalyst."""
     proxy, reference = both(simple.Wavelet())
     expected = counts(output(reference))
     extractor = simple.CreateExtractor("VTP", proxy, registrationName="VTP1")
@@ -150,7 +150,7 @@ def WaveletPhiThetaExtracts():
 
 
 def TestSettings():
-    """What a user saves as default is what the next filter has. (Isovalues are not among it, for Contour neither.)"""
+    """The next filter has the values that a user saved as default, except isovalues, as for Contour."""
     wavelet = simple.Wavelet()
     settings = vtkSMSettings.GetInstance()
     settings.ClearAllSettings()

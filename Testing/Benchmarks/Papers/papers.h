@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * papers.h - the systems of the papers, written again as baselines: what they share, for benchmark and tests.
+ * papers.h - the systems of the papers, reimplemented as baselines: their common interface, for benchmark and tests.
  *
  * Each system is CUDA C (papers_NAME.cu) over the cell, the tables and the arithmetic of Kernels/. Without a GPU the same
  * files run on the emulator (Testing/Emulator). None of this is in the library or the plugin. */
@@ -19,17 +19,17 @@ extern "C" {
 
 typedef enum papers_status {
   PAPERS_OK,
-  PAPERS_NO_MEMORY, /* papers_memory.asked says how much was asked for */
+  PAPERS_NO_MEMORY, /* papers_memory.asked is the size of the request */
   PAPERS_TOO_LARGE, /* more samples or triangles than the system's integers can count */
-  PAPERS_BAD_TYPE,  /* samples of a type that the system does not take */
+  PAPERS_BAD_TYPE,  /* samples of a type that the system does not support */
   PAPERS_DEVICE     /* CUDA reported an error; papers_memory.message has its text */
 } papers_status;
 
-/* What memory is for: the system's own structures, or the mesh. The samples count to neither. */
+/* Uses of memory: the system's own structures, or the mesh. Samples count to neither. */
 typedef enum papers_use { PAPERS_ACCELERATION, PAPERS_OUTPUT, PAPERS_USES } papers_use;
 
-/* Memory of the GPU, counted; of one state at a time, on one thread. Begins with all 0 and a limit. A block that is given
- * back serves the next request of its size, so that no allocation is timed. */
+/* Counted GPU memory of one state at a time, on one thread. Initialize with zeros and a limit. A released block serves the next
+ * request of its size, so that no allocation is timed. */
 typedef struct papers_memory {
   size_t limit;             /* most bytes in use at a time; more are refused without an attempt */
   size_t used[PAPERS_USES]; /* bytes in use now */
@@ -39,7 +39,7 @@ typedef struct papers_memory {
   struct papers_block *first;
 } papers_memory;
 
-/* A block of unspecified content. NULL, with `asked` set, where the limit or the GPU does not allow it. */
+/* Returns a block with unspecified content, or NULL, with `asked` set, if the limit or the GPU does not allow it. */
 void *papers_take(papers_memory *memory, papers_use use, size_t bytes);
 void papers_free_memory(papers_memory *memory);
 
@@ -78,36 +78,36 @@ typedef struct papers_system {
   papers_sharing sharing;
   papers_normals normals;
   size_t state_bytes;
-  /* What the system does once per volume that has cells. */
+  /* Prepares a volume that has cells, once. */
   papers_status (*create)(papers_state *state);
-  /* All that an isovalue needs; reads counts back, enqueues the rest. Sets the state's mesh, which begins empty. */
+  /* Extracts one isovalue: reads counts back, enqueues the rest. Sets the state's mesh, which is empty before. */
   papers_status (*extract)(papers_state *state);
 } papers_system;
 
 enum { PAPERS_SYSTEMS = 6 };
 extern const papers_system *const papers_systems[PAPERS_SYSTEMS];
 
-/* *state is NULL on failure. Its memory is `memory`, for nobody else until papers_destroy. */
+/* *state is NULL on failure. The state alone uses `memory` until papers_destroy. */
 papers_status papers_create(
   const papers_system *system, papers_memory *memory, const papers_volume *volume, papers_state **state);
-/* Returns when the mesh is complete; it is the state's until the next call. Memory taken before is kept. */
+/* Returns when the mesh is complete. The state owns it until the next call, and keeps its memory. */
 papers_status papers_extract(papers_state *state, double isovalue, papers_mesh *mesh);
 void papers_destroy(papers_state *state); /* NULL is fine */
 
-/* Bytes of the pyramids for a volume of so many samples. */
+/* Bytes of the pyramids for a number of samples. */
 uint64_t papers_hpmc_bytes(const int64_t dims[3], int indexed);
 uint64_t papers_hp3d_bytes(const int64_t dims[3]);
 
-/* The GPU in use, CUDA's first. Texts: NULL, or what went wrong. */
+/* The GPU in use, CUDA's first. Texts: NULL, or the error. */
 const char *papers_upload(void *d_to, const void *from, size_t bytes);
 const char *papers_download(void *to, const void *d_from, size_t bytes);
-/* Milliseconds from start to stop, of the work on the GPU and the host's between; < 0: that failed. Not nested. */
+/* Milliseconds from start to stop, for work on the GPU and the host; < 0: failed. Do not nest. */
 void papers_start_clock(void);
 double papers_stop_clock(void);
-/* Bytes that can still be allocated; 0: unknown. */
+/* Bytes left to allocate; 0: unknown. */
 size_t papers_available(void);
 
-/* Sum of two counts of a pyramid. UINT32_MAX stands for all that do not fit, in all sums above as well. */
+/* Sum of two counts of a pyramid; saturates at UINT32_MAX. */
 PMB_CONSTEXPR uint32_t papers_sum(uint32_t a, uint32_t b)
 {
   return a + b < a ? UINT32_MAX : a + b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * papers_bench.h - what the benchmark consists of: volumes, the rows of the papers' tables, and the measurement of a system
- * on a volume. */
+ * papers_bench.h - parts of the benchmark: volumes, the rows of the papers' tables, and the measurement of a system on a
+ * volume. */
 #ifndef PAPERS_BENCH_H
 #define PAPERS_BENCH_H
 
@@ -12,13 +12,13 @@
 /* ---- volumes (papers_volumes.c): an analytic surface, scans from raw files, and synthetic stand-ins for scans ---- */
 
 typedef enum papers_content {
-  /* 1 - 16 x y z - 4 (x^2 + y^2 + z^2) on [-1,1]^3; with `scale` > 1 on [-scale,scale]^3, mirrored at +-1, +-3, ..., so that
-   * its surface is there scale^3 times, in as many times smaller pieces. u8: around its isovalue at 127.5. */
+  /* 1 - 16 x y z - 4 (x^2 + y^2 + z^2) on [-1,1]^3; with `scale` > 1 on [-scale,scale]^3, mirrored at +-1, +-3, ...: scale^3
+   * copies of the surface, each smaller by `scale`. u8: around its isovalue at 127.5. */
   PAPERS_CAYLEY,
   /* Gyroids of three sizes, summed: a surface with waves on it. `scale`: periods of the largest for each sample. */
   PAPERS_ROUGH,
   PAPERS_SCAN,     /* as it is */
-  PAPERS_TILED,    /* a scan again and again, every second one mirrored */
+  PAPERS_TILED,    /* copies of a scan, every second one mirrored */
   PAPERS_RESAMPLED /* a scan at more samples, interpolated linearly */
 } papers_content;
 
@@ -42,21 +42,21 @@ typedef struct papers_samples {
 
 size_t papers_samples_bytes(const papers_samples *s);
 
-/* The isovalue at which PAPERS_CAYLEY and PAPERS_ROUGH are to be contoured, in samples of the type. */
+/* The isovalue for PAPERS_CAYLEY and PAPERS_ROUGH, in samples of the type. */
 double papers_samples_isovalue(papers_content content, pmb_type type);
 
-/* Fills `samples`, x fastest, without gaps. NULL, or what is wrong with the scan's file; valid until the next call. */
+/* Fills `samples`, x fastest, without gaps. Returns NULL, or the error of the scan's file, valid until the next call. */
 const char *papers_fill(const papers_samples *s, void *samples);
 
-/* Percent of the cells that have corners on both sides of the isovalue, of a filled volume. */
+/* Percentage of active cells of a filled volume. */
 double papers_active_cells(const papers_samples *s, const void *samples, double isovalue);
 
-/* Sets the scale of an analytic volume so that about `density` percent of its cells are active; some densities are out of
- * reach. Tries volumes of the same shape with sides up to 256. */
+/* Sets the scale of an analytic volume so that about `density` percent of its cells are active, if
+ * possible. Tries volumes of the same shape with sides up to 256. */
 void papers_reach_density(papers_samples *s, double density);
 
 /* Reads FOLDER/scans.txt, a line per scan: name nx ny nz type isovalue file, the file's samples as in memory, its name
- * relative to the folder. NULL, or what is wrong, with the line's number; valid until the next call. */
+ * relative to the folder. Returns NULL, or the error with the line's number, valid until the next call. */
 const char *papers_read_scans(const char *folder, papers_scan_file scans[PAPERS_SCANS_MOST], int *count);
 
 /* "u8", "i16", "u16", "f32". */
@@ -79,9 +79,9 @@ typedef struct papers_row {
   const char *kind; /* "analytic", "synthetic", "scan", "tiled scan", "resampled scan" */
   papers_samples samples;
   double isovalue;
-  /* Percent of active cells for which samples.scale is to be found; 0: any. Grows as sides are divided. */
+  /* Percentage of active cells that samples.scale should give; 0: any. Grows as sides are divided. */
   double density;
-  double paper_triangles; /* in the paper; 0: not given, or not to be reached */
+  double paper_triangles; /* in the paper; 0: not given or not reachable */
 } papers_row;
 
 typedef struct papers_rows {
@@ -90,7 +90,7 @@ typedef struct papers_rows {
 } papers_rows;
 
 typedef struct papers_table_names {
-  const char *name, *title; /* for the command line, and for people */
+  const char *name, *title; /* for the command line, and for display */
 } papers_table_names;
 extern const papers_table_names papers_tables[PAPERS_TABLES];
 
@@ -105,17 +105,16 @@ enum { PAPERS_REPEATS_MOST = 100 };
 
 typedef enum papers_outcome {
   PAPERS_MEASURED,
-  PAPERS_FAILED,  /* no memory; `asked` says for how many bytes it would have needed */
-  PAPERS_REFUSED, /* more than it can count */
+  PAPERS_FAILED,  /* no memory; `asked`: bytes needed */
+  PAPERS_REFUSED, /* too large for its integers */
   PAPERS_WRONG,   /* another number of triangles than PMB: not timed */
-  PAPERS_BROKEN   /* the device reports an error: nothing can be measured any more */
+  PAPERS_BROKEN   /* the device reports an error: ends the benchmark */
 } papers_outcome;
 
 typedef struct papers_result {
   const char *system;
   papers_outcome outcome;
-  double first,
-    change; /* ms of the volume, with all that is done once, and of a new isovalue; medians, memory was there */
+  double first, change;        /* ms of a new volume and of a new isovalue; medians, with memory allocated before */
   size_t acceleration, output; /* peaks in bytes */
   size_t asked;
   int64_t points, triangles;
@@ -125,7 +124,7 @@ typedef struct papers_result {
 typedef struct papers_task {
   const papers_volume *volume; /* on the GPU */
   double isovalue;
-  int64_t triangles; /* what there must be; < 0: unknown */
+  int64_t triangles; /* expected; < 0: unknown */
   int repeats;
   size_t limit; /* bytes for acceleration and output together */
 } papers_task;

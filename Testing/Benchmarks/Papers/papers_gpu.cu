@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Memory and states of the systems, and what benchmark and tests need of CUDA. */
+ * Memory and states of the systems, and CUDA functions for benchmark and tests. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ extern "C" const papers_system papers_scan, papers_welded, papers_hpmc, papers_h
 extern "C" const papers_system *const papers_systems[PAPERS_SYSTEMS] = { &papers_scan, &papers_hpmc,
   &papers_hpmc_indexed, &papers_hp3d, &papers_pmb2016, &papers_welded };
 
-/* An error is told once: the next call must not find it again. */
+/* Reports an error once: clears it for the next call. */
 static const char *text_of(cudaError_t error)
 {
   if (error == cudaSuccess) return NULL;
@@ -82,7 +82,7 @@ void *papers_take(papers_memory *memory, papers_use use, size_t bytes)
   return block->d_data;
 }
 
-/* Gives back one block, or all. */
+/* Releases one block, or all. */
 static void give(papers_memory *memory, const void *d_data, int all)
 {
   for (papers_block *block = memory->first; block; block = block->next) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * papers_gpu.cuh - what the systems' CUDA code shares: the state, launches, samples, the point on an edge, normals by
- * central differences. All work is enqueued in the default stream. */
+ * papers_gpu.cuh - common CUDA code of the systems: the state, launches, samples, the point on an edge, normals by central
+ * differences. All work is enqueued in the default stream. */
 #ifndef PAPERS_GPU_CUH
 #define PAPERS_GPU_CUH
 
@@ -28,7 +28,7 @@ struct papers_buffer {
   size_t bytes;
 };
 
-/* The state of each system begins so. It lies in memory that was set to 0. */
+/* The first member of each system's state, which is initialized with zeros. */
 struct papers_state {
   const papers_system *system;
   papers_memory *memory;
@@ -36,8 +36,7 @@ struct papers_state {
   papers_field field;
   papers_buffer positions, normals, ids;
   papers_mesh mesh;
-  void *
-    pinned; /* 64 bytes of the host that the GPU reaches: one block for all, as to pin takes longer than an extraction */
+  void *pinned; /* 64 bytes of pinned host memory, one block for all: pinning takes longer than an extraction */
 };
 
 static inline papers_status papers_check(papers_memory *, papers_status status, const char *)
@@ -60,7 +59,7 @@ static inline papers_status papers_check(papers_memory *memory, cudaError_t erro
     if (tried != PAPERS_OK) return tried;                                            \
   } while (0)
 
-/* Grows a buffer to at least `bytes`, without its content. */
+/* Grows a buffer to at least `bytes`; discards its content. */
 papers_status papers_reserve(papers_memory *memory, papers_use use, papers_buffer *buffer, size_t bytes);
 
 /* Grows the mesh's buffers and sets state->mesh. ids: 1 if the mesh has ids. */
@@ -95,7 +94,7 @@ static inline int64_t papers_blocks(int64_t count, int64_t of_block)
 
 template <class T> constexpr int PAPERS_IS_FLOAT = sizeof(T) == sizeof(float);
 
-/* Not inlined: bodies that rarely run take no registers from those that do. */
+/* Not inlined: rarely executed bodies take no registers. */
 #define PAPERS_RARE static __device__ __noinline__
 
 template <class T> static __device__ __forceinline__ float papers_sample(const papers_field &field, int64_t index)
@@ -124,12 +123,12 @@ static __device__ __forceinline__ void papers_position(const int32_t lower[3], i
 
 /* ---- normals by central differences ---- */
 
-/* The sample at an end of an edge and those around it; where the volume ends it stands in itself, with factor 1. */
+/* The sample at an end of an edge and its neighbours; at the volume's border the sample replaces a neighbour, with factor 1. */
 struct papers_end {
   float center, below[3], above[3], factor[3];
 };
 
-/* Returns 0 where the gradient is zero, or the square of its length too small or too large for a float. */
+/* Returns 0 if the gradient is zero, or its squared length underflows or overflows. */
 static __device__ __forceinline__ int papers_central_normal(
   const papers_end &lower, const papers_end &upper, float t, float normal[3])
 {
@@ -156,7 +155,7 @@ static __device__ __forceinline__ pmb_stencil papers_stencil(const papers_end &e
   return stencil;
 }
 
-/* The normal there, as PMB has it. */
+/* PMB's normal there. */
 static __device__ __forceinline__ void papers_careful_normal(
   const papers_end &lower, const papers_end &upper, float t, int axis, float normal[3])
 {

@@ -3,21 +3,21 @@
  * hp3d: marching cubes by 3D HistoPyramids (E. Smistad, A. C. Elster, F. Lindseth, Real-Time Surface Extraction and
  * Visualization of Medical Images using OpenCL and GPUs, section 3).
  *
- * The base level is a cube of N^3 cells, N the power of two that the volume fits into, with the number of triangles of each
+ * The base level is a cube of N^3 cells, N a power of two not less than the volume, with the number of triangles of each
  * cell in 8 bits; an element of the next level is the sum of 2 x 2 x 2 of the one below. The sums fit into 8 bits in level 1,
- * into 16 in levels 2 to 4; the others have 32. The only element of the top is read back. Then each triangle goes down
- * from there by its number to its cell, whose case is found again from its samples. Levels are in Morton order. Where a
- * sum is 0 nothing is written below: no traversal goes there.
+ * into 16 in levels 2 to 4; the others have 32. The single element of the top is read back. Then each triangle descends by
+ * its number to its cell, whose case is computed again from its samples. Levels are in Morton order. Below a sum of 0
+ * nothing is written: no traversal goes there.
  *
  * One kernel reads the volume and writes the base and the five levels above it: a block has two cubes of 32^3 cells, side by
  * side along x, and walks through the slices, reading each sample once. The levels above are small. A thread of the output's
- * kernel goes down the pyramid for one triangle. */
+ * kernel descends the pyramid for one triangle. */
 #include "papers_pyramid.cuh"
 
 enum {
   LEVELS = 13,
-  SIDE_LEAST = 64,  /* N is at least that, */
-  SIDE_MOST = 4096, /* and at most that: the elements of level 2 are numbered in 32 bits */
+  SIDE_LEAST = 64,  /* least N */
+  SIDE_MOST = 4096, /* largest N: the elements of level 2 have 32-bit numbers */
   BLOCK = 32,       /* an element of this level is a cube of BLOCK cells along each axis: */
   BLOCK_LEVEL = 5,
   CUBES = PAPERS_COLUMNS / BLOCK,
@@ -38,7 +38,7 @@ struct hp3d_job {
 
 typedef papers_slice<BLOCK> hp3d_slice;
 
-/* Bit b, of 21, goes to bit 3 b. */
+/* Moves bit b, of 21, to bit 3 b. */
 static __device__ __forceinline__ uint64_t spread(uint32_t x)
 {
   uint64_t v = x & 0x1fffff;
@@ -59,7 +59,7 @@ static __device__ __forceinline__ uint32_t gather(uint64_t v)
   return (uint32_t)((v | v >> 32) & 0x1fffff);
 }
 
-/* Where the cell (x,y,z) is in the base. */
+/* The index of the cell (x,y,z) in the base. */
 static __device__ __forceinline__ uint64_t place_of(int32_t x, int32_t y, int32_t z)
 {
   return spread((uint32_t)x) | spread((uint32_t)y) << 1 | spread((uint32_t)z) << 2;
@@ -67,7 +67,7 @@ static __device__ __forceinline__ uint64_t place_of(int32_t x, int32_t y, int32_
 
 /* ---- base ---- */
 
-/* Where a block is. */
+/* The place of a block. */
 struct block_place {
   int x, y, z;          /* first cell */
   uint64_t cube[CUBES]; /* the elements of level BLOCK_LEVEL */
@@ -103,7 +103,7 @@ static __device__ __forceinline__ uint2 group_of_bits(
   return make_uint2(words[0], words[1]);
 }
 
-/* The same from samples, which need not be finite. */
+/* The same from samples that may not be finite. */
 template <class T> PAPERS_RARE uint2 group_of_samples(const papers_field &field, int x, int y, int z)
 {
   uint32_t words[2] = { 0, 0 };
@@ -249,7 +249,7 @@ static __device__ __forceinline__ uint32_t element(const uint32_t words[8], int 
                           : words[i];
 }
 
-/* The element of a group whose range has *key, which is counted from the range's begin afterwards. */
+/* Finds the element of a group whose range has *key; makes *key relative to that range. */
 static __device__ __forceinline__ uint32_t choose(const uint32_t words[8], int level, uint32_t *key)
 {
   uint32_t begin = 0, end = 0, chosen = 0;
@@ -263,7 +263,7 @@ static __device__ __forceinline__ uint32_t choose(const uint32_t words[8], int l
   return chosen;
 }
 
-/* From an element of the level above `level` to one of it. */
+/* Descends from an element to one of `level`. */
 static __device__ __forceinline__ uint64_t step_down(
   const hp3d_pyramid &pyramid, int level, uint64_t parent, uint32_t *key)
 {
@@ -272,7 +272,7 @@ static __device__ __forceinline__ uint64_t step_down(
   return 8 * parent + choose(words, level, key);
 }
 
-/* The cell that has triangle *key; *key becomes the number among its own. */
+/* Finds the cell of triangle *key; *key becomes the triangle's number in the cell. */
 static __device__ __forceinline__ void descend(const hp3d_pyramid &pyramid, uint32_t *key, int32_t cell[3])
 {
   uint32_t upper = 0;
@@ -336,7 +336,7 @@ uint64_t papers_hp3d_bytes(const int64_t dims[3])
   return bytes;
 }
 
-/* Cubes outside the volume stay 0: all from level BLOCK_LEVEL on is set to 0 once. */
+/* Sets all levels from BLOCK_LEVEL on to 0 once: cubes outside the volume stay 0. */
 static papers_status create(papers_state *state)
 {
   hp3d_state *s = (hp3d_state *)state;
@@ -356,7 +356,7 @@ static papers_status create(papers_state *state)
   return PAPERS_OK;
 }
 
-/* The pyramid; its top goes to the host. */
+/* Builds the pyramid and copies its top to the host. */
 static papers_status build(hp3d_state *s)
 {
   const hp3d_pyramid &pyramid = s->job.pyramid;

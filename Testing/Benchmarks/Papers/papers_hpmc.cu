@@ -4,30 +4,30 @@
  * HistoPyramids, section 4).
  *
  * Base level (4.2): the slices of cells, tiled into a square whose side is a power of two (flat 3D); an entry of 32 bits per
- * cell holds how many vertices the cell gives and its case. Four entries, of 2 x 2 x 1 cells, are a texel. Each entry of
+ * cell holds the cell's case and number of vertices. Four entries, of 2 x 2 x 1 cells, are a texel. Each entry of
  * the level above is the sum of a texel below (3.1), until one texel is left; its sum is read back. Then each vertex of the
- * output goes down from there by its number (3.2), to its cell and its edge. Texels are in Morton order (4.3). Where a sum
- * is 0 nothing is written below: no traversal goes there.
+ * output descends by its number (3.2), to its cell and its edge. Texels are in Morton order (4.3). Below a sum of 0 nothing
+ * is written: no traversal goes there.
  *
  * hpmc_indexed: section 6 names indexed output as future work, "without the two passes and scattering" of the obvious
  * solution. Here one pass over the volume makes two pyramids on one base: one counts triangles, one points, each with the
- * sample at the lower end of its edge. A triangle goes down the first, and from each of its edges up the second, which sums
- * up the points before: that is the id, nothing is scattered. Its base has an entry per sample, not per cell.
+ * sample at the lower end of its edge. A triangle descends the first, and from each of its edges ascends the second, which sums
+ * the points before: that is the id, without scattering. Its base has an entry per sample, not per cell.
  *
  * One kernel reads the volume and writes the base and the six levels above it: a block has a square of 64 x 64 entries and
- * walks through the slices, reading each sample once. The levels above are small. A thread of the output's kernels goes down
+ * walks through the slices, reading each sample once. The levels above are small. A thread of the output's kernels descends
  * the pyramid for one vertex, point or triangle. */
 #include "papers_pyramid.cuh"
 
 enum {
-  SIDE_MOST = 65536, /* texels along an axis of the base: they are numbered in 32 bits */
+  SIDE_MOST = 65536, /* texels along an axis of the base: they have 32-bit numbers */
   LEVELS = 17,
   TILE = 64,       /* a slice's tile is padded to a multiple of this many entries along each axis */
   BLOCK_LEVEL = 6, /* an entry of this level is a square of that size */
   TEXELS = TILE * TILE / 4
 };
 
-/* What a pyramid counts. */
+/* Kinds of a pyramid's counts. */
 enum counted { VERTICES, TRIANGLES, POINTS };
 
 /* Level 0 is the base; level `top` is one texel of four entries. */
@@ -35,7 +35,7 @@ struct hpmc_pyramid {
   uint4 *level[LEVELS];
 };
 
-/* Where the entries of a volume are in the base. */
+/* The layout of a volume's entries in the base. */
 struct hpmc_layout {
   int32_t extent[3];     /* entries in use: cells, or samples */
   uint32_t tile[2];      /* entries of a slice's tile, with its padding */
@@ -44,7 +44,7 @@ struct hpmc_layout {
   int top;
 };
 
-/* All that a kernel needs. pyramid[0] counts vertices, or triangles; pyramid[1] points, its level 0 is the same. */
+/* The arguments of a kernel. pyramid[0] counts vertices or triangles; pyramid[1] counts points and has the same level 0. */
 struct hpmc_job {
   papers_field field;
   hpmc_layout layout;
@@ -139,13 +139,13 @@ static __device__ __forceinline__ uint32_t texel_sum(uint4 t)
   return papers_sum(papers_sum(t.x, t.y), papers_sum(t.z, t.w));
 }
 
-/* What the entries of a texel of the base count. */
+/* The counts of a base texel's entries. */
 static __device__ __forceinline__ uint4 texel_counts(uint4 t, counted kind)
 {
   return make_uint4(count_of(t.x, kind), count_of(t.y, kind), count_of(t.z, kind), count_of(t.w, kind));
 }
 
-/* The entry of a texel, 0 to 3, whose range has *key, which is counted from the range's begin afterwards (3.2). */
+/* Finds the entry of a texel, 0 to 3, whose range has *key; makes *key relative to that range (3.2). */
 static __device__ __forceinline__ uint32_t choose(uint4 t, uint32_t *key)
 {
   const uint32_t b = t.x, c = b + t.y, d = c + t.z, k = *key;
@@ -158,8 +158,8 @@ static __device__ __forceinline__ uint32_t entry_at(uint4 t, uint32_t n)
   return n == 0 ? t.x : n == 1 ? t.y : n == 2 ? t.z : t.w;
 }
 
-/* Down to the entry that has element *key of the output; *key becomes the number among its own. Returns the entry; cell:
- * where it is in the volume. */
+/* Descends to the entry of output element *key; *key becomes the element's number in it. Returns the entry; cell: its place in
+ * the volume. */
 static __device__ __forceinline__ uint32_t descend(
   const hpmc_job &job, const hpmc_pyramid &pyramid, counted kind, uint32_t *key, int32_t cell[3])
 {
@@ -177,7 +177,7 @@ static __device__ __forceinline__ uint32_t sum_before(uint4 t, uint32_t n)
   return (n > 0 ? t.x : 0) + (n > 1 ? t.y : 0) + (n > 2 ? t.z : 0);
 }
 
-/* Up again: the id of the point on the edge of a cell. */
+/* Ascends: the id of the point on the edge of a cell. */
 static __device__ __forceinline__ uint32_t point_id(const hpmc_job &job, const int32_t cell[3], int edge)
 {
   const hpmc_pyramid &points = job.pyramid[1];
@@ -198,14 +198,14 @@ static __device__ __forceinline__ uint32_t point_id(const hpmc_job &job, const i
 
 /* ---- base ---- */
 
-/* What the kernels need beside the job. */
+/* Further arguments of the kernels. */
 struct base_parameters {
   int across, down, slices; /* blocks along x and y; slices of a block */
   int careful;              /* samples may be non-finite: points are counted by the full rule */
-  int *odd;                 /* set if there are such and careful is not; of the host */
+  int *odd;                 /* set if there are such samples and careful is 0; on the host */
 };
 
-/* The four entries of a texel. x, y, z: of its first. */
+/* The four entries of a texel. x, y, z: place of the first. */
 template <int INDEXED>
 static __device__ __forceinline__ uint4 texel_of_bits(
   const hpmc_job &job, const uint8_t *counts, const papers_group<2> &bits, int x, int y, int z)
@@ -221,14 +221,14 @@ static __device__ __forceinline__ uint4 texel_of_bits(
   return make_uint4(entry[0], entry[1], entry[2], entry[3]);
 }
 
-/* The same from samples, which need not be finite. */
+/* The same from samples that may not be finite. */
 template <class T, int INDEXED> PAPERS_RARE uint4 texel_of_samples(const hpmc_job &job, int x, int y, int z)
 {
   return make_uint4(entry_of_samples<T, INDEXED>(job, x, y, z), entry_of_samples<T, INDEXED>(job, x + 1, y, z),
     entry_of_samples<T, INDEXED>(job, x, y + 1, z), entry_of_samples<T, INDEXED>(job, x + 1, y + 1, z));
 }
 
-/* What a texel's entries count: points in the low half, triangles in the high one; or vertices. */
+/* The sum of a texel's entries: points in the low half, triangles in the high half; or vertices. */
 template <int INDEXED> static __device__ __forceinline__ uint32_t both_counts(uint4 t)
 {
   if (!INDEXED) return texel_sum(texel_counts(t, VERTICES));
@@ -336,7 +336,7 @@ static __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
   }
 }
 
-/* Fewer slices for a block where there would be too few blocks; each reads one slice more than it has. */
+/* Gives blocks fewer slices if there would be too few blocks; each reads one slice more than it has. */
 template <class T, int INDEXED> static cudaError_t launch_base(const hpmc_job &job, base_parameters parameters)
 {
   const int enough = 4000;
@@ -397,7 +397,7 @@ static __global__ __launch_bounds__(PAPERS_THREADS) void triangles_kernel(
 
 /* ---- the systems ---- */
 
-/* What the GPU writes to the host. */
+/* Results that the GPU writes to the host. */
 struct readback {
   uint4 top[2];
   int odd;
@@ -455,7 +455,7 @@ static void set_layout(hpmc_job *job, uint64_t side, int indexed, uint4 *d_next)
   }
 }
 
-/* Squares in the padding stay 0: all from level BLOCK_LEVEL on is set to 0 once. */
+/* Sets all levels from BLOCK_LEVEL on to 0 once: squares in the padding stay 0. */
 static papers_status create(papers_state *state)
 {
   hpmc_state *s = (hpmc_state *)state;
@@ -480,7 +480,7 @@ template <class T> static cudaError_t build_base(const hpmc_state *s)
   return is_indexed(s) ? launch_base<T, 1>(s->job, parameters) : launch_base<T, 0>(s->job, parameters);
 }
 
-/* The pyramids; their tops go to the host. */
+/* Builds the pyramids and copies their tops to the host. */
 static papers_status build(hpmc_state *s)
 {
   const hpmc_job &job = s->job;
@@ -501,7 +501,7 @@ static papers_status build(hpmc_state *s)
   return PAPERS_OK;
 }
 
-/* The count that a top stands for. */
+/* The count in a top. */
 static papers_status total(uint4 top, int64_t most, int64_t *count)
 {
   *count = (int64_t)top.x + (int64_t)top.y + (int64_t)top.z + (int64_t)top.w;
@@ -516,8 +516,8 @@ template <class T> static cudaError_t make_points(const hpmc_state *s)
     (float *)s->normals.d_data);
 }
 
-/* Where the first attempt of hpmc_indexed meets samples that are not finite, a second one, and all later, count points by
- * the full rule. */
+/* If the first attempt of hpmc_indexed finds samples that are not finite, it and all later ones count points by the full
+ * rule. */
 static papers_status extract(papers_state *state)
 {
   hpmc_state *s = (hpmc_state *)state;

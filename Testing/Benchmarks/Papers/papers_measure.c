@@ -70,7 +70,7 @@ papers_result papers_measure_pmb(const papers_volume *v, double isovalue, int re
   r.points = times.points;
   r.triangles = times.triangle_count;
   r.output = 24 * (size_t)r.points + 12 * (size_t)r.triangles;
-  /* The copy that it times at the end is not needed here. */
+  /* Without the copy at the end. */
   if (status == PMB_OUT_OF_MEMORY && times.first > 0) status = PMB_OK;
   if (status != PMB_OK) {
     r.outcome = status == PMB_OUT_OF_MEMORY ? PAPERS_FAILED

@@ -3,12 +3,12 @@
  * pmb2016: Parallel Marching Blocks as published (Liu, Clapworthy, Dong, Wu, EuroVis 2016, section 4).
  *
  * Once per volume: least and greatest sample of each block (4.1, papers_pmb2016.cuh). Per isovalue: the list of the blocks
- * that it crosses (4.2); of each the points on the up to 3 edges of each sample, where they go in the block by a prefix
- * sum, in the mesh by one atomic addition, and the triangles (4.3). A thread block takes one block after another, and loads
+ * that it crosses (4.2); for each, the points on up to 3 edges of each sample, placed in the block by a prefix sum and
+ * in the mesh by one atomic addition, and the triangles (4.3). A thread block takes one block after another, and loads
  * the next one's samples while it works on one.
  *
- * The paper does not say how its output got its size. Here a block that does not fit counts and writes nothing; then memory
- * of the exact size is taken and the blocks run again. So the first mesh, and one larger than all before, runs them twice.
+ * The paper does not say how its output is allocated. Here a block that does not fit counts without writing; then memory of the
+ * exact size is allocated and the blocks run again. So the first mesh, and each one larger than all before, runs them twice.
  *
  * A layer of a block, 8 x 4 samples, is a word: bit 8 * y + x. The threads of a layer are a warp. */
 #include "papers_pmb2016.cuh"
@@ -22,11 +22,11 @@ enum {
   MOST_TRIANGLES = 7 * 3 * 3 * PMB_MAX_TRIANGLES
 };
 enum : uint32_t { CAREFUL = 0x7fc0ca7e }; /* a NaN that no arithmetic makes, in place of a normal */
-/* What the atomic operations count. */
+/* Counters of the atomic operations. */
 struct counters {
   unsigned long long made; /* points; from bit 32 on triangles: one addition for both */
-  uint32_t careful;        /* points whose normal is still to be made */
-  uint32_t too_many;       /* not 0: ids cannot say the number of points, or `made` that of triangles */
+  uint32_t careful;        /* points that still need a normal */
+  uint32_t too_many;       /* not 0: too many points for ids, or triangles for `made` */
   uint32_t active, unused;
 };
 
@@ -107,7 +107,7 @@ static constexpr case_table make_cases()
 
 static __device__ constexpr case_table constant_cases = make_cases();
 
-/* What the threads of a block share. */
+/* Shared memory of a block. */
 struct scratch {
   case_table cases;
   float samples[SAMPLES];
@@ -117,7 +117,7 @@ struct scratch {
   uint16_t points[MOST_POINTS];   /* sample; from bit 7 on axis */
   uint32_t cells[MOST_TRIANGLES]; /* of each triangle: sample; from bit 7 case; from bit 15 its number there */
   float staged[WARPS][2][96];     /* 32 positions, normals */
-  unsigned long long base;        /* what counters.made was before this block */
+  unsigned long long base;        /* counters.made before this block */
 };
 
 /* A thread's share of a block. */
@@ -146,7 +146,7 @@ template <class T> static __device__ __forceinline__ float load_own(const pmb201
   return (float)__ldg((const T *)job.field.d_samples + index_of(job, place));
 }
 
-/* 4.3.1 and 4.3.2: what the thread's sample and cell make, and where that is within its layer, from votes. */
+/* 4.3.1 and 4.3.2: counts for the thread's sample and cell, and their place in the layer, by votes. */
 static __device__ __forceinline__ own_work classify(const block_box &box, scratch *s)
 {
   const int lane = threadIdx.x & 31, z = threadIdx.x >> 5;
@@ -166,7 +166,7 @@ static __device__ __forceinline__ own_work classify(const block_box &box, scratc
   return own;
 }
 
-/* Writes what the thread has into the block's lists. before: in the block, points; from bit 16 on triangles. */
+/* Adds the thread's points and triangles to the block's lists. before: in the block, points; from bit 16 on triangles. */
 static __device__ __forceinline__ void list_own(const own_work &own, uint32_t before, scratch *s)
 {
   uint16_t *point = s->points + (before & 0xffff);
@@ -209,8 +209,8 @@ template <class T> static __device__ __forceinline__ void read_edge(const pmb201
   }
 }
 
-/* Makes the point of a list entry; position, normal: the thread's, staged. Where the direct way gives no normal, it leaves
- * word of where the point is, for mend_kernel: that way is long, rare, and would take registers from this one. */
+/* Makes the point of a list entry; position, normal: the thread's, staged. If the direct way gives no normal, it records
+ * the point for mend_kernel: that code is long, rarely needed, and would take registers here. */
 template <class T>
 static __device__ __forceinline__ void make_point(
   const pmb2016_job &job, const int *origin, const scratch *s, int entry, float *position, float *normal)
@@ -237,14 +237,14 @@ static __device__ __forceinline__ void make_point(
   for (int a = 0; a < 3; ++a) normal[a] = made[a];
 }
 
-/* Whether what a block makes has room. */
+/* Whether a block's output fits. */
 static __device__ __forceinline__ int fits(const pmb2016_job &job, unsigned long long base, uint32_t total)
 {
   return (base & UINT32_MAX) + (total & 0xffff) <= job.points_room &&
     (base >> 32) + (total >> 16) <= job.triangles_room;
 }
 
-/* The points of a block, 32 a warp at a time. In the first round the block waits for thread 0, which brings `base`. */
+/* The points of a block, 32 a warp at a time. In the first round the block waits for `base` from thread 0. */
 template <class T>
 static __device__ __forceinline__ void write_points(
   const pmb2016_job &job, uint32_t block, uint32_t total, unsigned long long base, scratch *s)
@@ -298,14 +298,14 @@ static __device__ __forceinline__ unsigned long long add_to_mesh(const pmb2016_j
 {
   const unsigned long long points = total & 0xffff, triangles = total >> 16;
   const unsigned long long base = atomicAdd(&job.d_counters->made, triangles << 32 | points);
-  /* Told by the first block that does not fit, before a carry can spoil anything. */
+  /* The first block that does not fit reports it, before a carry can change other counts. */
   if ((base & UINT32_MAX) + points > INT32_MAX || (base >> 32) + triangles > UINT32_MAX) {
     atomicExch(&job.d_counters->too_many, 1);
   }
   return base;
 }
 
-/* Blocks of a multiprocessor: 48 registers a thread, which is all it needs. */
+/* Blocks of a multiprocessor: 48 registers per thread suffice. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 enum { RESIDENT = 8 };
 #else
@@ -331,7 +331,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT) generate_kernel(cons
     s.samples[threadIdx.x] = sample;
     if ((threadIdx.x & 31) == 0) s.inside[warp] = inside;
     __syncthreads();
-    sample = load_own<T>(job, box_of(job, next)); /* of the next block; of the last one again when there is none */
+    sample = load_own<T>(job, box_of(job, next)); /* of the next block, or again of the last one */
     const uint32_t after = job.d_list[(uint32_t)min((uint64_t)n + 2 * (uint64_t)gridDim.x, (uint64_t)active - 1)];
     const own_work own = classify(box_of(job, block), &s);
     __syncthreads();
@@ -383,7 +383,7 @@ static __global__ void __launch_bounds__(THREADS) mend_kernel(const __grid_const
 
 struct pmb2016_state : papers_state {
   pmb2016_job job;
-  unsigned resident; /* blocks of generate_kernel that the device has room for at a time */
+  unsigned resident; /* blocks of generate_kernel that fit on the device together */
 };
 
 static divider divider_of(uint32_t d)
@@ -414,7 +414,7 @@ template <class T> static cudaError_t count_resident(int *blocks)
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, generate_kernel<T>, THREADS, 0);
 }
 
-/* Runs step 3, with step 2 before if `all`, and brings what was counted. */
+/* Runs step 3, after step 2 if `all`, and reads the counts. */
 static papers_status run(pmb2016_state *s, int all)
 {
   const pmb2016_job &job = s->job;
@@ -427,7 +427,7 @@ static papers_status run(pmb2016_state *s, int all)
   return ((const counters *)s->pinned)->too_many ? PAPERS_TOO_LARGE : PAPERS_OK;
 }
 
-/* Tells the kernels what room there is, and sets the mesh. */
+/* Sets the mesh and its capacity for the kernels. */
 static papers_status reserve(pmb2016_state *s, int64_t points, int64_t triangles)
 {
   PAPERS_TRY(s->memory, papers_reserve_mesh(s, points, triangles, 1));

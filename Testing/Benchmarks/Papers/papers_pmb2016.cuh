@@ -3,10 +3,10 @@
  * papers_pmb2016.cuh - blocks of pmb2016, and step 1: least and greatest sample of each (section 4.1).
  *
  * A block is 8 x 4 x 4 samples, a thread each, and the 7 x 3 x 3 cells between them: a block shares a layer of samples with
- * each of its neighbours, and what lies on it is made by both, so that every block is a patch of its own.
+ * each neighbour. Both make the points on it, so that each block is a separate patch.
  *
  * For step 1 the paper has a thread block per block, a thread per sample. Here a thread block has a row of blocks and goes
- * along z, a thread 4 bytes of each row of samples: what blocks share is read once along x and z, and loads are whole
+ * along z, a thread 4 bytes of each row of samples: common samples are read once along x and z, and loads are whole
  * lines. */
 #ifndef PAPERS_PMB2016_CUH
 #define PAPERS_PMB2016_CUH
@@ -24,7 +24,7 @@ enum {
   RANGE_LAYERS = 8   /* of blocks, along z */
 };
 
-/* How a volume is cut into blocks. */
+/* The division of a volume into blocks. */
 struct block_grid {
   int dims[3];
   uint32_t blocks[3];
@@ -50,7 +50,7 @@ static __device__ __forceinline__ block_box make_box(const int *dims, uint32_t x
   return box;
 }
 
-/* Where a sample of a block is in the volume; for those beyond its end: the last of the block. */
+/* The place of a block's sample in the volume; beyond its end that of the block's last sample. */
 static __device__ __forceinline__ void sample_place(const block_box *box, int sample, int place[3])
 {
   const int x = sample & 7, y = sample >> 3 & 3, z = sample >> 5;
@@ -59,7 +59,7 @@ static __device__ __forceinline__ void sample_place(const block_box *box, int sa
   place[2] = box->origin[2] + (z < box->n[2] ? z : box->n[2] - 1);
 }
 
-/* What belongs to the samples of a layer. */
+/* Edges and cells of a layer's samples. */
 struct block_layer {
   uint32_t edges[3]; /* bit: the edge from this sample along x, y, z is crossed */
   uint32_t cells;    /* bit: there is a cell with this lowest corner */
@@ -103,8 +103,8 @@ PMB_CONSTEXPR unsigned neighbour_of(int edge)
   return (unsigned)((corner & 1) + (corner >> 1 & 1) * BLOCK_X + (corner >> 2) * LAYER + pmb_edge_axis(edge) * 64);
 }
 
-/* The number in the block of a point of the cell at a sample (4.3.3). words: what each sample of the block leaves for its
- * neighbours (4.3.2): which of its edges have points, bits 0 to 2, and the number in the block of the first. */
+/* The number in the block of a point of the cell at a sample (4.3.3). words: a word of each sample for its neighbours
+ * (4.3.2): bits 0 to 2 are its edges with points, the rest is the number in the block of the first. */
 static __device__ __forceinline__ int point_number(const uint16_t *words, int sample, unsigned neighbour)
 {
   const unsigned word = words[sample + (int)(neighbour & 63)];
@@ -112,8 +112,8 @@ static __device__ __forceinline__ int point_number(const uint16_t *words, int sa
   return (int)((word >> 3) + ((before + 1) >> 1));
 }
 
-/* What central differences at a sample use: steps to its neighbours, 0 where there is none, so that the sample itself
- * stands in, and what the difference is multiplied by. */
+/* Central differences at a sample: steps to its neighbours, 0 at the border, where the sample replaces them, and the factor of
+ * the difference. */
 struct edge_star {
   int below[3], above[3];
   float factor[3];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * papers_pyramid.cuh - what the two HistoPyramids share: the cell's case, points with normals by forward differences, Morton
- * codes, samples to bits, upper levels, output.
+ * papers_pyramid.cuh - common code of the two HistoPyramids: the cell's case, points with normals by forward differences, Morton
+ * codes, bits of samples, upper levels, output.
  *
  * Levels lie in Morton order, as in the CUDA version of the first paper and in the second's for buffers: the children of
  * element e of a level are elements RADIX e to RADIX e + RADIX - 1 of the level below, RADIX being 4 or 8.
@@ -95,7 +95,7 @@ static __device__ __forceinline__ void papers_cell_point(
 
 /* ---- Morton codes ---- */
 
-/* Bit b, of 16, goes to bit 2 b. */
+/* Moves bit b, of 16, to bit 2 b. */
 PMB_INLINE uint32_t papers_spread_2(uint32_t x)
 {
   x = (x | x << 8) & 0x00ff00ff;
@@ -104,7 +104,7 @@ PMB_INLINE uint32_t papers_spread_2(uint32_t x)
   return (x | x << 1) & 0x55555555;
 }
 
-/* The other way round; other bits count for nothing. */
+/* The reverse; ignores other bits. */
 PMB_INLINE uint32_t papers_gather_2(uint32_t x)
 {
   x &= 0x55555555;
@@ -138,7 +138,7 @@ template <int ROWS> struct papers_slice {
   uint2 row[ROWS + 1];            /* columns 0 to 63 */
   uint32_t beside[ROWS / 32 + 1]; /* column 64: of row r bit r & 31 of word r >> 5 */
   union {
-    uint8_t of_warp[PAPERS_WARPS]; /* what each has found */
+    uint8_t of_warp[PAPERS_WARPS]; /* results of each warp */
     uint2 all;
   } holds;
 };
@@ -148,7 +148,7 @@ template <class T, int ROWS> struct papers_readings {
   typename papers_wide<T>::type left[ROWS / PAPERS_WARPS], right[ROWS / PAPERS_WARPS], last;
 };
 
-/* Where a block reads. */
+/* The place where a block reads. */
 template <class T> struct papers_window {
   const T *d_first;    /* in slice 0: of the thread, in the first row of its warp; may be outside if not `inside` */
   const T *d_last;     /* in slice 0: the readings' `last` */
@@ -207,7 +207,7 @@ static __device__ __forceinline__ void papers_read(
   if (threadIdx.x >> 5 < ROWS / 32 + 3) readings->last = __ldg(window.d_last + slice);
 }
 
-/* What a warp finds in its readings: whether some, or all, samples are inside; of the lane: whether one is not finite. */
+/* A warp's readings: whether some or all samples are inside, and whether one of the lane's is not finite. */
 struct papers_found {
   uint32_t some, all;
   int odd;
@@ -249,7 +249,7 @@ static __device__ __forceinline__ void papers_store_bits(
   }
 }
 
-/* What the block has found in a slice, a bit of each warp for each kind; the same for all threads. */
+/* A block's results for a slice, a bit per warp for each kind; the same for all threads. */
 template <int ROWS> static __device__ __forceinline__ uint32_t papers_holds(const papers_slice<ROWS> &slice)
 {
   const uint2 all = slice.holds.all;
@@ -294,7 +294,7 @@ static __device__ __forceinline__ papers_group<SLICES> papers_group_of(
   return group;
 }
 
-/* Whether they are not all alike. */
+/* Whether they differ. */
 template <int SLICES> static __device__ __forceinline__ int papers_is_mixed(const papers_group<SLICES> &group)
 {
   uint32_t some = 0, all = 7;

@@ -3,8 +3,9 @@
  * scan: marching cubes by prefix sums over all voxels, the sample of NVIDIA's CUDA SDK that the PMB paper (EuroVis 2016,
  * sections 2 and 5: "nvsdk") compares itself with.
  *
- * A voxel is a sample with the cell above it; those at the upper borders have no cell. Passes: classify (how many vertices
- * each voxel gives, and whether any), two exclusive prefix sums over all voxels, compact (a list of the occupied voxels),
+ * A voxel is a sample with the cell above it; those at the upper borders have no cell. Passes: classify (the number of
+ * vertices of each voxel, and whether there are any), two exclusive prefix sums over all voxels, compact (a list of occupied
+ * voxels),
  * triangles (of those, three vertices each, none shared, with the normal of their plane).
  *
  * Memory, as the paper counts it: five arrays of 32 bits per voxel, 20 bytes; and CUB's, some bytes for each of its tiles
@@ -19,7 +20,7 @@
 
 enum {
   THREADS = 256,
-  ROWS = 8,    /* of voxels that a warp classifies at a time */
+  ROWS = 8,    /* of voxels that a warp classifies together */
   LAYERS = 16, /* that it walks through */
   MOST_TRIANGLES = THREADS * PMB_MAX_TRIANGLES
 };
@@ -33,12 +34,12 @@ template <class T> static __device__ __forceinline__ unsigned judge(const papers
 
 /* ---- classify ---- */
 
-/* What a warp knows of the voxels that it walks through; a lane's x is `x`. */
+/* The state of a warp on its way through voxels; a lane's x is `x`. */
 typedef struct walk {
   int lane, x, y, z;
 } walk;
 
-/* Where a warp begins; 0: nowhere. Neighbours along x are next to each other. */
+/* Sets a warp's first voxel; returns 0 if it has none. Neighbours along x are adjacent. */
 static __device__ __forceinline__ int begin_walk(const papers_field &field, walk *w)
 {
   const uint32_t warp = (uint32_t)(((uint64_t)blockIdx.x * THREADS + threadIdx.x) >> 5);
@@ -123,8 +124,8 @@ template <class T> static cudaError_t classify(const papers_scan_state *scan)
 
 /* ---- compact ---- */
 
-/* Lists the occupied voxels, four to a thread: those behind which the sum has grown. The last voxel is none of them, so
- * that what is before it is the total. */
+/* Lists the occupied voxels, four per thread: those after which the sum grows. The last voxel is never occupied, so its sum is
+ * the total. */
 static __global__ void __launch_bounds__(THREADS) compact_kernel(const uint32_t *d_before,
   const uint32_t *d_vertices_before, int64_t voxels, uint32_t *d_list, papers_scan_totals *d_totals)
 {
@@ -170,7 +171,7 @@ static papers_status read_back(const papers_scan_state *scan, papers_scan_totals
   return PAPERS_OK;
 }
 
-/* Vertices are counted again, in 64 bits, only where so many voxels are occupied that 32 bits may not hold their number. */
+/* Counts vertices again in 64 bits only if 32 bits may not hold the number for so many occupied voxels. */
 papers_status papers_scan_count(papers_scan_state *scan)
 {
   papers_memory *memory = scan->memory;
@@ -200,7 +201,7 @@ papers_status papers_scan_count(papers_scan_state *scan)
 
 /* ---- triangles ---- */
 
-/* What the threads of a block hand to each other: a thread classifies a voxel, then makes triangles of any. */
+/* Shared memory of a block: a thread classifies a voxel, then makes triangles of any voxel. */
 typedef struct soup_shared {
   uint32_t voxel[THREADS];
   float samples[8][THREADS];
@@ -254,7 +255,7 @@ static __device__ __forceinline__ void flat_normal(const float points[9], float 
   for (int i = 0; i < 3; ++i) normal[i] = n[i] * factor;
 }
 
-/* A triangle of the list: its points go to out, its normal to `normal`. */
+/* Writes the points of a triangle of the list to out, and its normal to `normal`. */
 static __device__ __forceinline__ papers_scan_source make_triangle(
   const papers_field &field, const soup_shared *shared, uint32_t entry, float *out, float *normal)
 {
@@ -325,7 +326,7 @@ papers_status papers_scan_soup(
 
 /* ---- the system ---- */
 
-/* The five arrays are one block, so that a refusal names the size of all. */
+/* The five arrays are one block, so that a failure reports the size of all. */
 papers_status papers_scan_create(papers_state *state)
 {
   papers_scan_state *scan = (papers_scan_state *)state;

@@ -8,7 +8,7 @@
 
 #include "papers_gpu.cuh"
 
-/* Where a triangle of the soup comes from. */
+/* The origin of a triangle of the soup. */
 struct papers_scan_source {
   uint32_t voxel, edges; /* of corner c: edges >> 4 * c & 15 */
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * welded: what a user of scan's triangle soup has to do to get what PMB gives (PMB paper, section 2): the vertices at one
- * position become one point, triangles become ids, and points get normals by central differences.
+ * welded: turns scan's triangle soup into a mesh like PMB's (PMB paper, section 2): the vertices at one position become one point,
+ * triangles become ids, and points get normals by central differences.
  *
- * Passes, after those of scan: insert (each vertex of the soup finds, or founds, the slot of its position in a hash table;
- * a slot keeps its least vertex), first (which vertex is kept), a prefix sum, number (ids, and a list of the vertices kept),
- * points (positions and normals of those). A hash table and not a sort: to sort keys of 96 bits takes a dozen passes over
+ * Passes, after those of scan: insert (finds or makes the slot of each vertex's position in a hash table; a slot keeps
+ * its least vertex), first (the vertices to keep), a prefix sum, number (ids, and a list of the vertices kept),
+ * points (positions and normals of those). A hash table, not a sort: sorting 96-bit keys takes a dozen passes over
  * all vertices, each with several times the traffic of one insertion; and the slots that a warp looks up are near each
  * other, since the soup follows the rows of the volume.
  *
@@ -27,7 +27,7 @@ struct welded_state : papers_scan_state {
   int64_t vertices, slots;                             /* 3 per triangle; of the table */
 };
 
-/* Where to look for a position first. Equal positions have equal bits: none is -0 or NaN. */
+/* The first slot for a position. Equal positions have equal bits: none is -0 or NaN. */
 static __device__ __forceinline__ uint32_t slot_of(const uint32_t bits[3], uint64_t slots)
 {
   uint64_t hash = (bits[0] | (uint64_t)bits[1] << 32) * 0x9e3779b97f4a7c15u;
@@ -180,7 +180,7 @@ static papers_status reserve(
   return papers_reserve(w->memory, use, buffer, (size_t)count * size);
 }
 
-/* All whose size follows from the number of triangles. */
+/* Reserves buffers whose size depends on the number of triangles. */
 static papers_status reserve_for_soup(welded_state *w)
 {
   const int64_t most = INT64_C(1) << 32; /* slots have 32 bits; that is still more than vertices */

@@ -44,7 +44,7 @@ static int usage(void)
   return 0;
 }
 
-/* A line for the user; the exit code. */
+/* Prints a line for the user; returns the exit code. */
 static int refuse(const char *format, ...)
 {
   va_list list;
@@ -130,7 +130,7 @@ static int is_wanted(const bench *b, const char *system)
   return wanted;
 }
 
-/* ---- report: what is printed, and the file of comma-separated values ---- */
+/* ---- report: printed tables, and the file of comma-separated values ---- */
 
 static void print_volume(const papers_row *row)
 {
@@ -149,7 +149,7 @@ static void print_title(const papers_row *row, double density)
     "acceler. MB", "output MB", "vertices", "triangles", "first x", "change x", "memory x");
 }
 
-/* How many times PMB's; 0 where one of them is not known. */
+/* The ratio to PMB's; 0 if one of them is unknown. */
 static double ratio(double value, double pmb)
 {
   return value > 0 && pmb > 0 ? value / pmb : 0;
@@ -190,7 +190,7 @@ static void report(
   fflush(b->csv);
 }
 
-/* The OpenCL paper's table 3 beside what the programs here take. */
+/* The OpenCL paper's table 3 beside the memory of the programs here. */
 static void report_memory(FILE *csv)
 {
   static const struct {
@@ -217,7 +217,7 @@ static void report_memory(FILE *csv)
 
 /* ---- rows ---- */
 
-/* Bytes of this machine that Linux thinks can be had without swapping; 0: unknown. */
+/* Bytes that Linux reports as available without swapping; 0: unknown. */
 static size_t host_available(void)
 {
   char line[128];
@@ -229,7 +229,7 @@ static size_t host_available(void)
   return (size_t)kilobytes * 1024;
 }
 
-/* Why a volume of so many bytes cannot be made here; NULL: it can. */
+/* Returns why a volume of this size cannot be made here, or NULL. */
 static const char *no_room(size_t bytes)
 {
   static char why[200];
@@ -239,7 +239,7 @@ static const char *no_room(size_t bytes)
   return host && needed > host ? why : NULL;
 }
 
-/* All systems on samples that are on the GPU. 0: the device is broken. */
+/* Measures all systems on samples on the GPU. Returns 0 if the device is broken. */
 static int run_systems(
   const bench *b, const papers_row *row, double density, const papers_volume *volume, const papers_result *pmb)
 {

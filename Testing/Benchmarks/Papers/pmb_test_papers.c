@@ -12,9 +12,9 @@
 enum { WHY = 256, TYPES = 4 };
 static const pmb_type types[TYPES] = { PMB_UINT8, PMB_INT16, PMB_UINT16, PMB_FLOAT32 };
 
-/* ---- the judge: the same triangles, bit by bit, in any order and with any points shared ---- */
+/* ---- comparison: the same triangles, bit by bit, in any order and with any points shared ---- */
 
-/* A triangle, turned so that its bits are least; orientation counts. */
+/* A triangle, rotated so that its least corner is first; orientation counts. */
 typedef struct triangle {
   uint32_t bits[9];
   float normals[9];
@@ -235,7 +235,7 @@ static void extract_as_pmb(bench *b, const papers_system *system, papers_state *
   mesh_free(&m);
 }
 
-/* Every system on a volume, with these isovalues in turn on one state; pmb2016 as published assumes finite samples. */
+/* Runs every system on a volume, with these isovalues in turn on one state; the published pmb2016 assumes finite samples. */
 static void all_systems(const test_volume *v, const double *isovalues, int count, int finite)
 {
   bench b;
@@ -350,8 +350,8 @@ static size_t paper_bytes(const papers_system *system, const papers_volume *v, i
   return 20 * voxels + (system->sharing == PAPERS_WELDED ? 72 * (size_t)triangles : 0);
 }
 
-/* A state takes as much as its paper says, 24 bytes per point and 12 per triangle with ids. A second round over the same
- * isovalues takes no more. */
+/* A state uses as much memory as its paper says, 24 bytes per point and 12 per triangle with ids. A second round over the same
+ * isovalues uses no more. */
 static void memory_is_kept(void)
 {
   static const double isovalues[] = { 0.1, 0.9, -0.4, 1.3 };
@@ -419,7 +419,7 @@ static void memory_refused(void)
   volume_free(&v);
 }
 
-/* Memory that volumes at the limits of the systems' integers would need, and unsupported types. */
+/* Volumes at the limits of the systems' integers need too much memory; unsupported types are refused. */
 static void volumes_refused(void)
 {
   enum { ALL = -1, SCAN = 0, HPMC = 1, HP3D = 3, PMB2016 = 4, WELDED = 5 };

@@ -8,7 +8,7 @@
 #include "papers_bench.h"
 #include "test_util.h"
 
-/* ---- systems that are not what they should be ---- */
+/* ---- faulty systems ---- */
 
 static papers_status status_of_fake;
 
