@@ -1,21 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Usage: check_format.sh [--fix]: are all C and C++ files as clang-format 14 writes them, do all text files end in a newline
-# and have no trailing blanks, has no line of Python more than 125 columns, and does each source file name its licence?
+# Usage: check_format.sh [--fix]: checks that clang-format 14 would change no C or C++ file, that text files end in a newline and
+# have no trailing blanks, that lines of Python have at most 125 columns, and that each source file names its licence.
 set -eu
 cd "$(dirname "$0")/.."
 format=$(command -v clang-format-14 || command -v clang-format) ||
-  { echo 'check_format: there is no clang-format; fix: apt-get install clang-format'; exit 1; }
+  { echo 'check_format: clang-format was not found; fix: apt-get install clang-format'; exit 1; }
 case $("$format" --version) in
   *'version 14.'*) ;;
-  *) echo "check_format: $("$format" --version) formats otherwise than version 14; fix: apt-get install clang-format-14"; exit 1 ;;
+  *) echo "check_format: $("$format" --version) formats differently from version 14; fix: apt-get install clang-format-14"; exit 1 ;;
 esac
 
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
 failed=0 files=0
 
-# The generated table is left as its generator writes it.
+# Skips the generated table.
 find Filters Kernels Plugin Rendering Testing -name '*.[ch]' -o -name '*.cxx' -o -name '*.cu' -o -name '*.cuh' | grep -v '/pmb_tables\.h$' | sort >"$list"
 while read -r file; do
   files=$((files + 1))
@@ -49,6 +49,6 @@ while read -r file; do
       ;;
   esac
 done <"$list"
-echo "check_format: $files files looked at, $failed faults"
+echo "check_format: $files files checked, $failed faults"
 [ "$failed" -eq 0 ] || echo 'check_format: fix: Testing/check_format.sh --fix, and the rest by hand'
 [ "$failed" -eq 0 ] && [ "$files" -gt 0 ]

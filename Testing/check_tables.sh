@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Usage: check_tables.sh: is Kernels/shared/pmb_tables.h what its generator writes?
+# Usage: check_tables.sh: checks that Kernels/shared/pmb_tables.h is its generator's output.
 set -eu
 cd "$(dirname "$0")/../Kernels/shared"
 made=$(mktemp)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Usage: own_home.sh FOLDER COMMAND [ARG...]: runs a command whose home is FOLDER, empty at the start. So ParaView's settings
-# are the defaults, and the user's are neither read nor written.
+# Usage: own_home.sh FOLDER COMMAND [ARG...]: runs a command with the home folder FOLDER, emptied first. So ParaView has default
+# settings, and the user's are neither read nor written.
 set -eu
 [ ! -f "${HOME:-}/.Xauthority" ] || export XAUTHORITY="${XAUTHORITY:-$HOME/.Xauthority}"
 rm -rf "$1"

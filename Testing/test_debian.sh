@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# ./pmb test, or the Debian packages, on a Debian system of its own: a fresh machine, or a newer ParaView than this machine's.
+# Runs ./pmb test, or tests the Debian packages, in a separate Debian system: as on a fresh machine, or with a newer ParaView.
 # usage, as root: Testing/test_debian.sh FOLDER SUITE [COMMAND [OPTION...]]
-#   FOLDER   where that system is: made the first time (about 4 GB with ParaView), used again later. Nothing else on this
-#            machine is changed; to be rid of it remove the folder
+#   FOLDER   of that system: made the first time (about 4 GB with ParaView), reused later. Nothing else on this machine
+#            changes; to remove the system, remove the folder
 #   SUITE    bookworm (Debian 12: ParaView 5.11, VTK 9.2), trixie (Debian 13: ParaView 5.13, VTK 9.3), or a later one
 #   COMMAND  of ./pmb, with its options; default: test. Or `packages [DEB...]`, default: those in out/: apt installs them,
-#            ParaView lists, loads and uses the plugin, apt takes them out, and nothing is left
-# DEBIAN_MIRROR: where Debian is loaded from; default: debootstrap's. The exit code is that of ./pmb.
+#            ParaView lists, loads and uses the plugin, apt removes them, and nothing is left
+# DEBIAN_MIRROR: the server for debootstrap; default: its own. The exit code is that of ./pmb.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd -P)
 
@@ -31,15 +31,15 @@ for tool in debootstrap unshare chroot git; do
   command -v "$tool" >/dev/null || die "there is no $tool on PATH; fix: apt-get install debootstrap util-linux coreutils git"
 done
 if [ -e "$made" ]; then
-  [ "$(cat "$made")" = "$suite" ] || die "$folder has Debian's $(cat "$made"), not $suite; fix: another folder, or remove this one"
+  [ "$(cat "$made")" = "$suite" ] || die "$folder has Debian's $(cat "$made"), not $suite; fix: use another folder, or remove this one"
 elif [ -e "$folder" ] && [ -n "$(ls -A "$folder")" ]; then
-  die "$folder is not empty and has no finished system of this script; fix: another folder, or remove this one"
+  die "$folder is not empty and has no finished system of this script; fix: use another folder, or remove this one"
 else
   log=$folder/debootstrap.log
-  mkdir -p "$folder" && : >"$log" || die "cannot write $folder; fix: a folder that can be written"
+  mkdir -p "$folder" && : >"$log" || die "cannot write $folder; fix: use a writable folder"
   echo "test_debian: making $suite in $folder (log: $log)"
   debootstrap --variant=minbase "$suite" "$folder" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$log" 2>&1 ||
-    die "debootstrap failed: $(tail -n 1 "$log"); fix: the network, the suite's name or DEBIAN_MIRROR; then remove $folder"
+    die "debootstrap failed: $(tail -n 1 "$log"); fix: check the network, the suite's name and DEBIAN_MIRROR; then remove $folder"
   printf '%s\n' "$suite" >"$made"
 fi
 cp -L /etc/resolv.conf "$folder/etc/resolv.conf" # the network may be another than when the system was made
@@ -50,12 +50,12 @@ if [ "$1" = packages ]; then
   rm -rf "$folder/root/packages"
   mkdir -p "$folder/root/packages"
   cp "$@" "$top"/Testing/Package/{use_package.py,use_module.py,in_debian.sh} "$top/Data/ch2.vti" "$folder/root/packages/" ||
-    die "not all packages are there; fix: ./pmb package"
+    die "packages are missing; fix: ./pmb package"
   sed -n 's/^#define PMB_VERSION_M[A-Z]* //p; s/^#define PMB_VERSION_PATCH //p' "$top/Kernels/pmb.h" | paste -sd. \
     >"$folder/root/packages/version"
   set -- bash /root/packages/in_debian.sh
 else
-  # The project's files as they are here, also those changed and not committed. What was built there stays.
+  # Copies the project's files, with uncommitted changes. Earlier builds there stay.
   project=usr/src/pmb_contour
   mkdir -p "$folder/$project"
   find "$folder/$project" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
@@ -64,7 +64,7 @@ else
   set -- "/$project/pmb" "$@"
 fi
 echo "test_debian: in $suite: $*"
-# Mounts of its own, which end with it.
+# Private mounts, which end with it.
 # shellcheck disable=SC2016
 exec unshare --mount --propagation private --pid --fork --kill-child bash -c '
   set -e

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck disable=SC2016
-# Usage: test_pmb_script.sh PMB: what the script at the top says when it cannot go on. Nothing is built or installed.
+# Usage: test_pmb_script.sh PMB: tests the error messages of ./pmb. Builds and installs nothing.
 set -u
 pmb=$1
 work=$(mktemp -d)
@@ -70,7 +70,7 @@ chmod +x "$work/bin/dpkg-query"
 expect 'build folder of another checkout' 1 'made for another checkout; fix:' \
   env PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" "$pmb" build
 
-# A build that made nothing, beside packages that an earlier one made: these are not to be run.
+# A build that made nothing, beside packages of an earlier build, which must not be used.
 top=$(dirname "$(readlink -f "$pmb")")
 printf 'CMAKE_HOME_DIRECTORY:INTERNAL=%s\nCMAKE_BUILD_TYPE:STRING=Release\n' "$top" >"$work/build/CMakeCache.txt"
 mkdir -p "$work/build/package/lib/plugins" "$work/build/package/lib/dist-packages/pmb"
@@ -86,7 +86,7 @@ for command in demo bench; do
     env PATH="$work/bin:$PATH" DISPLAY=:0 PMB_BUILD_DIR="$work/build" "$pmb" "$command"
 done
 
-# While something lasts, the last line of its log is shown, on a terminal or not: this one lasts until it is shown.
+# During a long step the log's last line is shown, with and without a terminal: this step lasts until it is shown.
 printf '#!/bin/sh\necho "[ 42%%] Building"\nfor i in $(seq 100); do grep -q 42%% "%s" && exit; sleep 1; done\n' "$work/out" \
   >"$work/bin/cmake"
 for terminal in yes no; do
@@ -98,7 +98,7 @@ for terminal in yes no; do
   check "progress is shown (on a terminal: $terminal)" grep -q '42%' "$work/out"
 done
 
-# Fake tools that write down how they were called: what is configured, built and run.
+# Fake tools that record their calls: configuring, building and running.
 cat >"$work/bin/cmake" <<'END'
 #!/bin/sh
 echo "cmake $*" >>"$CALLS"
@@ -165,7 +165,7 @@ called 'demo with several GPUs' '-DPMB_CUDA_ARCHITECTURES=80-real;90-real '
 calls three 12.0 demo
 called 'demo with a GPU that nvcc does not know' '-DPMB_CUDA=ON -UPMB_CUDA_ARCHITECTURES'
 
-# Help of the GPU's benchmark: with nothing built, and on a machine without a GPU.
+# Help of the GPU's benchmark works without a build and without a GPU.
 printf '#!/bin/sh\nexit 1\n' >"$work/bin/cmake"
 ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$work/bin/python3"
 check 'bench --gpu --help' sh -c 'env PATH="$1/bin" PMB_BUILD_DIR="$1/build" "$2" bench --gpu --help >"$1/out" 2>&1 </dev/null &&

@@ -9,7 +9,7 @@ usage: bench_particles.py [--scene NAME] [--particles N] [--threads N] [--runs N
   --particles  about so many (200000)
   --threads    of each (1)
   --runs       of which the fastest counts (3)
-  --vtk        VTK's filters too: they fill a grid over the whole box, which takes minutes from 50000 particles on"""
+  --vtk        VTK's filters too: they fill a grid over the whole box, which takes minutes for 50000 particles or more"""
 import argparse
 import os
 import time
@@ -22,7 +22,7 @@ parser.add_argument("--runs", type=int, default=3)
 parser.add_argument("--vtk", action="store_true")
 options = parser.parse_args()
 os.environ["RAYON_NUM_THREADS"] = os.environ["VTK_SMP_MAX_THREADS"] = str(options.threads)
-os.environ.setdefault("VTK_SMP_BACKEND_IN_USE", "STDThread")  # Debian's VTK has one thread else
+os.environ.setdefault("VTK_SMP_BACKEND_IN_USE", "STDThread")  # otherwise Debian's VTK has one thread
 
 import numpy  # noqa: E402
 from paraview import simple  # noqa: E402, F401: loads the plugin, which knows where pmb is

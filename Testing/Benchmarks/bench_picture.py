@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a user of ParaView waits for, from a new isovalue to the drawn picture: PMB Contour beside ParaView's Contour and
+"""Times a ParaView user's wait from a new isovalue to the drawn picture: PMB Contour beside ParaView's Contour and
 vtkFlyingEdges3D. Runs in pvpython with a display. float32, normals on, scalars off, 1024 x 1024 pixels, milliseconds.
 
 usage: bench_picture.py [--size N] [--changes N] [--peers N] [--volume NAME] [--save FOLDER]
@@ -27,7 +27,7 @@ parser.add_argument("--peers", type=int, default=2)
 parser.add_argument("--volume", choices=("cayley", "gyroid"))
 parser.add_argument("--save")
 options = parser.parse_args()
-os.environ.setdefault("VTK_SMP_BACKEND_IN_USE", "STDThread")  # Debian's VTK has one thread else
+os.environ.setdefault("VTK_SMP_BACKEND_IN_USE", "STDThread")  # otherwise Debian's VTK has one thread
 
 import numpy  # noqa: E402
 from bench_volumes import ISOVALUES, volume  # noqa: E402

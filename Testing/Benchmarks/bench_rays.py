@@ -24,7 +24,7 @@ parser.add_argument("--volume", choices=("cayley", "gyroid"))
 parser.add_argument("--save")
 parser.add_argument("--stops", type=int)
 options = parser.parse_args()
-os.environ.setdefault("VTK_SMP_BACKEND_IN_USE", "STDThread")  # Debian's VTK has one thread else
+os.environ.setdefault("VTK_SMP_BACKEND_IN_USE", "STDThread")  # otherwise Debian's VTK has one thread
 
 import numpy  # noqa: E402
 from bench_volumes import ISOVALUES, volume  # noqa: E402

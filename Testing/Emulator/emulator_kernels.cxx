@@ -318,7 +318,7 @@ void run_lane(void)
   go_on(w, 1);
 }
 
-/* Finds the memory of this thread that the shared variables, which are thread-local, lie in. */
+/* Finds this thread's memory of the kernels' shared variables, which are thread-local. */
 int find_shared(dl_phdr_info *info, size_t, void *data)
 {
   worker *w = (worker *)data;
@@ -335,7 +335,7 @@ int find_shared(dl_phdr_info *info, size_t, void *data)
   return 0;
 }
 
-/* Only the emulator's code and kernels run on a worker, so all that is thread-local there is theirs. */
+/* A worker runs only the emulator and kernels, so all thread-local variables there are theirs. */
 void poison_shared(worker *w)
 {
   worker **own = &self;
@@ -349,7 +349,7 @@ void poison_shared(worker *w)
 #if EMULATOR_ASAN
   __asan_poison_memory_region(used, (size_t)(after - used));
 #endif
-  asm volatile("" : "+r"(own) : : "memory"); /* the compiler cannot know that it is overwritten */
+  asm volatile("" : "+r"(own) : : "memory"); /* hides from the compiler that it is overwritten */
   *own = w;
 }
 
@@ -395,7 +395,7 @@ void run_block(worker *w, int64_t block, uint64_t launch)
     l->kind = EMULATOR_SYNCTHREADS;
     /* Tops in different lines of the cache. */
     void **top = (void **)(l->stack + STACK - i % 60 * 64);
-    *--top = NULL; /* where run_lane would return to: it does not */
+    *--top = NULL; /* the return address of run_lane, never used */
     *--top = (void *)run_lane;
     l->top = memset(top - 6, 0, 6 * sizeof(*top)); /* registers */
     set_runnable(w, i / 32, l->bit);
@@ -430,7 +430,7 @@ void make_stacks(worker *w)
   }
 }
 
-/* The next block of the launch; -1: there is none. */
+/* The next block of the launch, or -1. */
 int64_t take_block(void)
 {
   const std::lock_guard<std::mutex> guard(all.lock);
@@ -487,7 +487,7 @@ cudaError_t emulator_run(const emulator_work *work)
   return all.error;
 }
 
-/* ---- what kernels call ---- */
+/* ---- functions for kernels ---- */
 
 uint64_t emulator_together(emulator_kind kind, uint32_t mask, uint64_t value, uint32_t argument)
 {

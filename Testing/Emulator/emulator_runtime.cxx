@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * CUDA's runtime on the CPU. As many devices as PMB_EMULATOR_GPUS says, else one; they share memory and fail together. Work in
- * a stream waits until something asks for it, or not, at random, so that a missing wait shows. */
+ * CUDA's runtime on the CPU. PMB_EMULATOR_GPUS is the number of devices (default 1); they share memory and fail together.
+ * Work in a stream runs at once or when something waits for it, at random, so that a missing wait shows. */
 #include "emulator.h"
 
 #include <stdio.h>
@@ -23,8 +23,8 @@ struct CUstream_st {
 };
 
 struct CUevent_st {
-  CUstream_st *stream; /* that it was last recorded in */
-  uint64_t place;      /* done once the stream has done so many operations */
+  CUstream_st *stream; /* in which it was last recorded */
+  uint64_t place;      /* done after this number of the stream's operations */
   std::chrono::steady_clock::time_point time;
 };
 
@@ -33,12 +33,12 @@ namespace
 
 std::recursive_mutex lock; /* of all below */
 cudaError_t failure;       /* of the device: all calls report it until it is reset */
-int dead;                  /* as drivers do it after a failure: this process cannot use it again */
+int dead;                  /* like a driver after a failure: this process cannot use the device again */
 thread_local int current_device;
 thread_local cudaError_t last_error;
 
-/* References, so that they are still there when the program ends. Memory is with its size; shared memory is what kernels have
- * asked for beyond the usual. */
+/* References, which stay until the program ends. Memory has its size; shared memory is what kernels requested beyond the usual
+ * size. */
 std::map<char *, size_t> &device_memory = *new std::map<char *, size_t>();
 std::map<char *, size_t> &pinned_memory = *new std::map<char *, size_t>();
 std::map<char *, size_t> &registered_memory = *new std::map<char *, size_t>();
@@ -47,7 +47,7 @@ std::set<CUstream_st *> &streams = *new std::set<CUstream_st *>();
 std::set<CUevent_st *> &events = *new std::set<CUevent_st *>();
 size_t device_bytes;
 
-/* A call of CUDA: under the lock, refused where the device has failed; its error is remembered. */
+/* A call of CUDA: holds the lock, fails if the device has failed, stores its error. */
 template <class WORK> cudaError_t call(WORK work)
 {
   const std::lock_guard<std::recursive_mutex> guard(lock);
@@ -73,7 +73,7 @@ int is_known(cudaStream_t stream)
   return streams.count(stream) != 0;
 }
 
-/* NULL is the stream that is always there. */
+/* NULL: the default stream. */
 cudaStream_t stream_of(cudaStream_t stream)
 {
   static CUstream_st *const usual = new CUstream_st();
@@ -83,7 +83,7 @@ cudaStream_t stream_of(cudaStream_t stream)
   return stream ? stream : usual;
 }
 
-/* Does what is in a stream up to a place. */
+/* Runs a stream's operations up to a place. */
 void run_until(CUstream_st *stream, uint64_t place)
 {
   while (stream->done < place && !stream->waiting.empty()) {
@@ -139,7 +139,7 @@ void forget_streams(void)
 
 /* ---- memory ---- */
 
-/* Whether all bytes lie in one piece. */
+/* Whether all bytes are in one allocation. */
 int lies_in(const std::map<char *, size_t> &pieces, const void *memory, size_t bytes)
 {
   char *const begin = (char *)memory;
@@ -151,7 +151,7 @@ int lies_in(const std::map<char *, size_t> &pieces, const void *memory, size_t b
   return begin + bytes <= piece->first + piece->second;
 }
 
-/* Whether copies of this kind may go between these. */
+/* Whether copies of this kind are valid between these. */
 int is_right(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
   return lies_in(device_memory, to, bytes) == (kind != cudaMemcpyDeviceToHost) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * That the emulator finds the faults it is there for. The GPU's tests show that it computes what CUDA does. Kernels fail on
- * purpose here; what the emulator says of that on stderr belongs to the tests. */
-#define __CUDACC__ /* the words of CUDA's language */
+ * Tests that the emulator finds faults. (The GPU's tests show that it computes like CUDA.) Kernels fail on purpose here, and the
+ * emulator reports that on stderr. */
+#define __CUDACC__ /* for the keywords of CUDA */
 #include "emulator.h"
 
 extern "C" {
@@ -16,7 +16,7 @@ static void check_cuda(cudaError_t error, const char *call)
 
 enum { THREADS = 256, TRIES = 40 };
 
-/* Launches a block on the usual stream, waits, and brings a word of each thread back. */
+/* Launches a block on the default stream, waits, and returns a word of each thread. */
 static cudaError_t run(void (*kernel)(unsigned *, int), int what, unsigned *out)
 {
   unsigned *d_out;
@@ -36,7 +36,7 @@ static cudaError_t run(void (*kernel)(unsigned *, int), int what, unsigned *out)
 
 enum { NO_BARRIER, WARP_BARRIER, BLOCK_BARRIER };
 
-/* What the neighbour has written: in the warp, or with a barrier of the block in another one. */
+/* Reads the neighbour's value: in the warp, or after a barrier of the block in another warp. */
 static __global__ void neighbour_kernel(unsigned *d_out, int barrier)
 {
   __shared__ unsigned values[THREADS];
@@ -87,7 +87,7 @@ static __global__ void failing_kernel(unsigned *d_out, int what)
   }
 }
 
-/* The launch fails, all else does until the device is reset, and then the process may not use it. */
+/* The launch fails, and all calls until the device is reset; then the process cannot use it. */
 static void failing_kernels(void)
 {
   for (int what = TRAP; what < FAULTS; ++what) {
@@ -113,7 +113,7 @@ static __global__ void poison_kernel(unsigned *d_out, int dynamic)
   own[threadIdx.x] = shared_memory[threadIdx.x].y = 7;
 }
 
-/* What nobody has written is not 0, nor what an earlier block has left. */
+/* Unwritten memory is not 0, and has no values of an earlier block. */
 static void poisoned_memory(void)
 {
   for (int n = 0; n < 8; ++n) {
@@ -125,7 +125,7 @@ static void poisoned_memory(void)
   }
 }
 
-/* To the device in one stream and back in another, with a wait in between and without. */
+/* Copies to the device in one stream and back in another, with and without a wait in between. */
 static void missing_waits(void)
 {
   unsigned *d_word, *pinned;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Usage: test_install.sh CMAKE BUILD_FOLDER SOURCE_FOLDER [PYTHON PYTHON_FOLDER]: installs, moves the result elsewhere, and uses
 # it from there: the plugin in pvpython, the VTK module in Python and (with find_package) in C++, the core in C.
-# $PMB_PLUGIN: the plugin, where it is built; only its name counts. PYTHON_FOLDER: where Python modules are, below the prefix.
+# $PMB_PLUGIN: the plugin, if it is built; only its name is used. PYTHON_FOLDER: the folder of Python modules below the prefix.
 set -eu
 cmake=$1 build=$2 source=$3 python=${4:-} python_folder=${5:-}
 work=$(mktemp -d)
@@ -18,7 +18,7 @@ bytes=$(find "$work/moved" -type f -printf '%s\n' | awk '{ sum += $1 } END { pri
 echo "installed: $bytes bytes"
 [ "$bytes" -le 30000000 ] || { echo "FAILED: that is more than 30 MB"; exit 1; }
 if find "$work/moved" -name libpmb.a -o -name pmb.h | grep .; then
-  echo "FAILED: the static core library is installed without being asked for"
+  echo "FAILED: the static core library is installed by default"
   exit 1
 fi
 files=LICENSE
@@ -34,7 +34,7 @@ while read -r library; do
   path=$(readelf -d "$library" | sed -n 's/.*R\(UN\)\{0,1\}PATH.*\[\(.*\)\]/\2/p')
   printf '%s: run path "%s"\n' "${library#"$work/"}" "$path"
   case :$path: in
-    *"$build"* | *"$work"*) echo "FAILED: the run path points to where it was built"; exit 1 ;;
+    *"$build"* | *"$work"*) echo "FAILED: the run path names the build folder"; exit 1 ;;
     ::) ;;
     *::*) echo "FAILED: the run path has an empty entry"; exit 1 ;;
     *:[!/\$]*) echo "FAILED: the run path has a relative entry"; exit 1 ;;
@@ -62,7 +62,7 @@ if "$cmake" -S "$work" -B "$work/core" -DPMB_DIR="$config" >"$work/log" 2>&1 || 
 fi
 logged "$cmake" --install "$build" --prefix "$work/moved" --component development
 if grep -rlE --include='*.cmake' --include='*.h' -e "$build" -e "$source" -e "$work" -e '[^ ;"]*/libcudart[^ ;"]*' "$work/moved"; then
-  echo "FAILED: these files name the folder where it was built, or a file of this machine's CUDA toolkit"
+  echo "FAILED: these files name the build folder, or a file of this machine's CUDA toolkit"
   exit 1
 fi
 
@@ -75,7 +75,7 @@ for contour in OFF ON; do
 done
 "$work/consumerON/use_filter"
 
-# The example in C++: what it writes, and what it says without its data.
+# The example in C++: its output file, and its error without data.
 logged "$cmake" -S "$source/Docs/Examples/VTK" -B "$work/example" -DCMAKE_PREFIX_PATH="$work/moved" \
   -DCMAKE_BUILD_TYPE=Release
 logged "$cmake" --build "$work/example"

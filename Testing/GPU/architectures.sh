@@ -16,7 +16,7 @@ gpu_architectures() {
   fi
   found=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2> /dev/null | tr -d . | sort -un | paste -sd ';') || true
   if [[ ! $found =~ ^[0-9]+(;[0-9]+)*$ ]]; then
-    echo "CMake $version cannot ask the GPU what it is, nor can nvidia-smi; fix: set ARCHITECTURES (90 for 9.0)" >&2
+    echo "CMake $version and nvidia-smi cannot detect the GPU; fix: set ARCHITECTURES (90 for 9.0)" >&2
     return 1
   fi
   echo "$found"

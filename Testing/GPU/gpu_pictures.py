@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of surfaces and by rays: those that the GPU passes to OpenGL directly against those that the host passes."""
+"""Pictures of surfaces and by rays: the same from data passed to OpenGL by the GPU directly and through the host."""
 import os
 
 import numpy
@@ -121,7 +121,7 @@ class RayScene:
 
 
 def rays_from_the_gpu():
-    """Blend modes, sizes of the window, with and without multisampling, a volume that is replaced."""
+    """Blend modes, sizes of the window, with and without multisampling, a replaced volume."""
     if not os.environ.get("DISPLAY"):
         print("no display: no picture")
         return
@@ -135,7 +135,7 @@ def rays_from_the_gpu():
             for number, (mode, level, size) in enumerate(rounds):
                 ours, theirs = (scene.draw(mode, level, size, 20 * number) for scene in scenes)
                 where = f"{samples} samples, {dtype.__name__}, round {number}"
-                differ = (abs(ours - theirs) > 1).mean()  # a ray that grazes a surface may miss it on one of them
+                differ = (abs(ours - theirs) > 1).mean()  # a ray that grazes a surface may miss it on one device
                 true(differ < 1e-3, f"{where}: {differ:.5f} of the pictures differ")
                 true(numpy.ptp(ours) > 100, f"{where}: the picture is empty")
                 nvidia = "NVIDIA" in scenes[0].window.ReportCapabilities()

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Packs what plugin_run.sh needs on a machine that has a GPU but neither ParaView nor a network.
-# usage, on a machine with ParaView (Debian 12; besides it: strace, gcc, binutils, xz-utils):
+# Packs the files of plugin_run.sh for a machine with a GPU but without ParaView and a network.
+# usage, on a machine with ParaView, strace, gcc, binutils and xz-utils (Debian 12):
 #   plugin_pack.sh plugin BUILD OUT          the plugin of a build folder (-DPMB_TEST_FAULTS=ON) and its tests: OUT/plugin.tar.xz
-#   plugin_pack.sh paraview OUT [MEGABYTES]  ParaView as far as those scripts use it: OUT/paraview.00, .01, ... of at
-#                                            most that size (45); after the first, as it reads OUT/plugin.tar.xz
-# Only the plugin is packed anew when it has changed. No display is needed: pvpython draws nothing here.
+#   plugin_pack.sh paraview OUT [MEGABYTES]  the parts of ParaView that those scripts use: OUT/paraview.00, .01, ... of at
+#                                            most that size (45); run it second: it reads OUT/plugin.tar.xz
+# Pack only the plugin again after a change. Needs no display: pvpython draws nothing here.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -47,7 +47,7 @@ pack_plugin() { # BUILD OUT
   ls -l "$out/plugin.tar.xz"
 }
 
-# What plugin_run.sh will run, here with the processor in the GPU's place. The first argument: where the plugin is.
+# Runs the programs of plugin_run.sh with the CPU in place of the GPU. The first argument is the plugin's folder.
 # shellcheck disable=SC2016
 rehearsal='
   set -e
@@ -80,14 +80,14 @@ pack_paraview() { # OUT MEGABYTES
   ls -l "$out"/paraview.*
 }
 
-# The files that the trace names, where a chroot will look for them; then the stubs over what they replace.
+# Copies the traced files to the places where a chroot finds them; then replaces libraries by stubs.
 make_root() { # WORK
   local work=$1 root=$1/root path library stub
   mkdir -p "$root"/{usr/bin,usr/lib,usr/lib64,proc,dev,sys,tmp,root,etc}
   for path in bin lib lib64; do ln -s "usr/$path" "$root/$path"; done
   {
     grep -v ' = -1 ' "$work/trace" | grep -oE '"/(usr|etc|lib|lib64|bin)/[^"]*"' | tr -d '"'
-    # The shell for chroot's user, and what the GPU's driver is linked with.
+    # A shell for chroot's user, and libraries that the GPU's driver needs.
     printf '%s\n' /usr/bin/bash /usr/bin/env /usr/lib64/ld-linux-x86-64.so.2
     printf "/usr/lib/x86_64-linux-gnu/%s\n" libtinfo.so.6 libdl.so.2 librt.so.1 libpthread.so.0 libm.so.6 libc.so.6
   } | sort -u | while read -r path; do

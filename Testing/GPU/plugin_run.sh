@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs the plugin in pvpython on a machine that has a GPU but neither ParaView nor a network.
+# Runs the plugin in pvpython on a machine with a GPU but without ParaView and a network.
 # usage, as root: plugin_run.sh PACKED ROOT SCRIPT [ARG...]
 #   PACKED  the folder that plugin_pack.sh wrote
-#   ROOT    a folder on the GPU machine: ParaView is unpacked there the first time (about 300 MB), the plugin each time
-#           that PACKED has one; PACKED can do without paraview.* then
-#   SCRIPT  gpu_plugin_tests.py, bench_gpu.py, or a script of yours; or FuzzPMBContourFilter, which is a program
+#   ROOT    a folder on the GPU machine: ParaView is unpacked there the first time (about 300 MB), the plugin whenever
+#           PACKED has one; afterwards PACKED needs no paraview.*
+#   SCRIPT  gpu_plugin_tests.py, bench_gpu.py, or another script, or the program FuzzPMBContourFilter
 # The exit code is the script's.
 set -euo pipefail
 
@@ -21,7 +21,7 @@ die() {
 packed=$1 root=$2 script=$3
 shift 3
 [ "$(id -u)" = 0 ] || die "chroot needs root: run this as root"
-# Mounts that end with this script: with /dev left in ROOT, to remove ROOT would empty this machine's.
+# These mounts end with this script: if /dev stayed mounted in ROOT, removing ROOT would empty this machine's /dev.
 if [ "${PMB_PLUGIN_RUN:-}" != $$ ]; then # unshare keeps the process
   PMB_PLUGIN_RUN=$$ exec unshare --mount --propagation slave bash "$0" "$packed" "$root" "$script" "$@"
 fi

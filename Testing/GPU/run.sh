@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds the core and its GPU tests with only cmake, a C compiler and nvcc, and runs them.
 # usage: run.sh [build] [test] [faults] [sharing] [several] [sanitize] [huge] [bench] ...   (default: all but
-# huge, which needs 60 GB of memory and as much of the GPU's); BUILD: where
+# huge, which needs 60 GB of memory and as much GPU memory); BUILD: where
 # ARCHITECTURES: compute capabilities to build for, without the dot, as "80;90" (default: those of this machine's GPUs)
 # TOOLS: of compute-sanitizer (default: all four)
 # PMB_TEST_REAL_FAULT=N: `faults` also traps in a real kernel at call N; the GPU may need a reset afterwards

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# In a Debian system, beside packages: apt installs, they are used, apt takes them out, and nothing is left (test_debian.sh).
+# Runs in a Debian system beside packages: apt installs them, they are used, apt removes them, and nothing is left
+# (test_debian.sh).
 set -eu
 cd /root/packages
 install() { apt-get install -y --no-install-recommends "$@" >log 2>&1 || { tail -n 20 log; exit 1; }; }
@@ -11,7 +12,7 @@ check() {
   shift 3
   # shellcheck disable=SC2086
   install $before
-  # ParaView's and VTK's Python modules cannot be there both: what has gone is out of the comparison.
+  # ParaView's and VTK's Python modules exclude each other: the comparison ignores removed packages.
   tree >before
   dpkg-query -W >before_packages
   # shellcheck disable=SC2086
@@ -21,7 +22,7 @@ check() {
   apt-get purge -y $packages >log 2>&1
   tree >after
   dpkg-query -W >after_packages
-  diff before after && diff before_packages after_packages || { echo "FAILED: $name: something is left, or gone"; exit 1; }
+  diff before after && diff before_packages after_packages || { echo "FAILED: $name: files were left or removed"; exit 1; }
   echo "passed: $name: installed, used, and nothing is left"
 }
 apt-get update >log 2>&1 || { tail -n 3 log; exit 1; }

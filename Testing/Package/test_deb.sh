@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Usage: test_deb.sh CPACK BUILD SOURCE: makes the Debian packages, looks at what they say and contain, installs them by
-# dpkg into a folder, sees that a ParaView there lists and loads the plugin, and takes them out again.
+# Usage: test_deb.sh CPACK BUILD SOURCE: makes the Debian packages, checks their fields and contents, installs them with
+# dpkg into a folder, checks that a ParaView there lists and loads the plugin, and removes them.
 set -eu
 cpack=$1 build=$2 source=$3
 work=$(mktemp -d)
@@ -38,7 +38,7 @@ for file in "$plugin" "$module" "$headers"; do
     grep -q " ./usr/share/doc/$package/$name\$" "$work/list" || fail "$package has no $name"
   done
   if awk '$2 != "root/root" || $1 !~ /^l/ && $1 ~ /^.....w|^........w/' "$work/list" | grep .; then
-    fail "$package: these do not belong to root, or others may write them"
+    fail "$package: files not owned by root, or writable by others"
   fi
   dpkg-deb -x "$file" "$work/$package"
 done
@@ -63,9 +63,9 @@ for pattern in 'lib.*/plugins/ParallelMarchingBlocks/ParallelMarchingBlocks\.so'
 done
 find "$work"/*pmb-contour* -name '*.so*' -type f >"$work/libraries"
 while read -r library; do
-  # What the linker was told of where it was built, and what the compiler wrote into messages.
+  # Paths of the build folder from the linker, or in messages from the compiler.
   if strings -a "$library" | grep -F -e "$build" -e "$source/"; then
-    fail "$library: this names the folder where it was built"
+    fail "$library contains the name of its build folder"
   fi
   if readelf -S --wide "$library" | grep -q '\.symtab'; then
     fail "$library is not stripped"
@@ -73,8 +73,8 @@ while read -r library; do
 done <"$work/libraries"
 pass "their files"
 
-# dpkg with a root of its own; the scripts run outside, with DPKG_ROOT. A ParaView in it: its programs look for plugins
-# from where they are.
+# dpkg with another root; the scripts run outside, with DPKG_ROOT. The root has a copy of ParaView, because its programs look for
+# plugins relative to their folder.
 root=$work/root
 mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates" "$root/usr/bin" "$root/usr/lib/python3/dist-packages"
 : >"$root/var/lib/dpkg/status"
@@ -94,27 +94,27 @@ in_root -i "$plugin" # again
 [ "$(grep -c pmb.plugins.xml "$conf")" = 1 ] || fail "after a second time paraview.conf is: $(cat "$conf")"
 pass "dpkg installs them"
 
-# ParaView 5.13 reads a list beside its libraries, which Debian's package has, in place of the one beside its programs.
+# ParaView 5.13 reads Debian's list beside its libraries instead of the one beside its programs.
 if pvpython --version 2>&1 | grep -q 'version 5\.11'; then
   export PATH="$root/usr/bin:$PATH" LD_LIBRARY_PATH="/nowhere"
   PYTHONPATH="$(dirname "$(find "$root" -path '*/dist-packages/pmb')")" "$root/usr/bin/pvpython" \
     "$source/Testing/Package/use_package.py" "$root" "$version" || fail "ParaView with the packages"
   pass "ParaView lists the plugin, and loads it when told to"
 else
-  echo "not looked at: $(pvpython --version 2>&1 | tail -n 1) lists other plugins than 5.11 (Docs/VERSIONS.md)"
+  echo "not checked: $(pvpython --version 2>&1 | tail -n 1) lists other plugins than 5.11 (Docs/VERSIONS.md)"
 fi
 
 mkdir -p "$root/usr/lib/python3/dist-packages/pmb/__pycache__"
 : >"$root/usr/lib/python3/dist-packages/pmb/__pycache__/__init__.cpython-311.pyc"
 in_root --purge paraview-pmb-contour libvtk-pmb-contour
 tree >"$work/after"
-cmp "$work/before" "$work/after" || { diff "$work/before" "$work/after"; fail "something is left, or gone"; }
+cmp "$work/before" "$work/after" || { diff "$work/before" "$work/after"; fail "files were left or removed"; }
 pass "nothing is left"
 
-# Lines of others in that file stay, also one without an end.
+# Other lines in that file stay, even one without a newline.
 printf 'other.xml' >"$conf"
 in_root -i "$module" "$plugin"
 in_root --purge paraview-pmb-contour
-[ "$(cat "$conf")" = other.xml ] || fail "paraview.conf of others has become: $(cat "$conf")"
+[ "$(cat "$conf")" = other.xml ] || fail "another paraview.conf was changed to: $(cat "$conf")"
 pass "the lines of others stay"
 echo "$passed passed, 0 failed"

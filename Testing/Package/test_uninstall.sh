@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Usage: test_uninstall.sh PMB BUILD: ./pmb install and uninstall leave a folder as it was, and what is of others stays.
+# Usage: test_uninstall.sh PMB BUILD: ./pmb install and uninstall leave a folder as it was; other files stay.
 set -eu
 pmb=$1 build=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 fail() { echo "FAILED: $*"; exit 1; }
-# As ./pmb finds it after a build: nothing is configured or built here, whatever the build folder is.
+# A build folder that ./pmb accepts as built: configures and builds nothing here.
 mkdir "$work/bin"
 cat >"$work/bin/cmake" <<END
 #!/bin/sh
@@ -20,14 +20,14 @@ mkdir "$work/build"
 run() { PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" "$pmb" "$@" >"$work/log" 2>&1 || { cat "$work/log"; fail "./pmb $*"; }; }
 
 tree() { (cd "$work" && find tree 2>/dev/null | sort); }
-# Into a folder that is not there, into its parents neither.
+# Into a new folder with new parents.
 run install "$work/tree/not/there"
 [ -n "$(find "$work/tree" -name ParallelMarchingBlocks.so)" ] || fail "nothing is installed"
 run uninstall "$work/tree/not/there"
 [ ! -e "$work/tree" ] || fail "left: $(tree)"
 echo "passed: a new folder is gone"
 
-# Beside what others have: a file, an empty folder where ours go, a name with a space.
+# Beside other files: a file, an empty folder that the install uses, a name with a space.
 mkdir -p "$work/tree/with space/lib/python3/dist-packages" "$work/tree/with space/include" "$work/tree/with space/share"
 echo 1 >"$work/tree/with space/include/other.h"
 tree >"$work/before"
@@ -38,8 +38,8 @@ mkdir "$package/__pycache__"
 run install "$work/tree/with space" # twice: as many files
 run uninstall "$work/tree/with space"
 tree >"$work/after"
-cmp "$work/before" "$work/after" || { diff "$work/before" "$work/after"; fail "something is left, or gone"; }
-echo "passed: the folders of others are as they were"
+cmp "$work/before" "$work/after" || { diff "$work/before" "$work/after"; fail "files were left or removed"; }
+echo "passed: other folders are as they were"
 
 if PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" "$pmb" uninstall "$work/tree/with space" >"$work/log" 2>&1; then
   fail "a second uninstall says nothing"

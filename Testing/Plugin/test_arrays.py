@@ -22,7 +22,7 @@ NAMES = ("", None, "x" * 5000, "Normals", "Gradients", "a/b", "it's \"quoted\"",
 
 def array_names():
     """Arrays of any name beside the contoured one are passed, from point data, cell data or both; those of one component
-    can be contoured. ParaView cannot ask for an array without a name, and none of its filters takes such cell arrays."""
+    can be contoured. ParaView cannot select an array without a name, and its filters do not support such cell arrays."""
     for name in NAMES:
         for components in (1, 3):
             for where in ("points", "cells", "both"):
@@ -70,7 +70,7 @@ def input_type_fits(proxy):
 
 
 def blocks():
-    """Composite data sets and AMR can be chosen in the panel, and each block has the surface of its image."""
+    """The panel accepts composite data sets and AMR, and each block has the surface of its image."""
     data = image({"samples": ball(DIMS)}, DIMS)
     alone = counts(output(contour(data, "samples", [90.25])))[1]
     true(alone > 1000, "a surface")

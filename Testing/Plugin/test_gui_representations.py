@@ -13,7 +13,7 @@ import gui_testing
 from plugin_testing import equal, true
 
 SCAN = os.path.join(gui_testing.HERE, os.pardir, os.pardir, "Data", "ch2.vti")
-# What the panel shows of the properties of Volume and of rays, advanced ones included
+# Properties of Volume and of rays in the panel, with advanced ones
 OF_VOLUMES = {"ScalarOpacityUnitDistance", "Shade", "BlendMode", "UseCropping"}
 OF_ISOSURFACES = {"ContourBy", "LiveIsovalue", "SuggestedIsovalues", "IsosurfaceValues", "IsosurfaceOpacities"}
 OF_RAYS = {"SampleDistance", "Device", "NumberOfThreads"}
@@ -63,7 +63,7 @@ def panel_and_undo(window):
 
 
 def contour_by(window):
-    """Another array is contoured and colors by the panel alone; Undo takes it back."""
+    """The panel alone sets another array to contour and to color by; Undo reverts it."""
     from paraview import simple
     simple.Elevation(Input=simple.Wavelet())
     window.settle()

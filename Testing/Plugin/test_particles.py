@@ -25,7 +25,7 @@ def closed(mesh):
 
 
 def apply_gives_a_surface():
-    """Without a setting: the radius comes from the data, whatever the unit of length."""
+    """Default radius: computed from the data, in any unit of length."""
     for scale, kind, dtype in ((1.0, vtkPolyData, numpy.float32), (1e-6, vtkUnstructuredGrid, numpy.float64)):
         proxy = surface(cloud(lattice(dtype=dtype) * scale, kind))
         mesh = closed(output(proxy))
@@ -65,7 +65,7 @@ def radius_of_unusual_clouds():
 
 
 def spheres():
-    """Of two radii: points are on them, and normals point away from their centres."""
+    """Spheres of two radii: points are on them, and normals point away from their centres."""
     centers, radii = numpy.array([[0.0, 0.0, 0.0], [10.0, 0.0, 0.0]]), numpy.array([1.0, 3.0])
     proxy = surface(cloud(centers, size=radii), Kernel="Spheres", RadiusArray=["POINTS", "size"], CellSize=0.1, Offset=0.5)
     mesh = closed(output(proxy))
@@ -82,7 +82,7 @@ def spheres():
 
 
 def arrays():
-    """Point arrays come along: smooth ones keep their values at the surface, integers are rounded, ghosts leave no trace."""
+    """Passes point arrays: smooth ones keep their values at the surface, integers are rounded, ghosts have no effect."""
     places = lattice(10, numpy.float64)
     velocity = numpy.stack([places[:, 0], 2 * places[:, 1], numpy.ones(len(places))], axis=1).astype(numpy.float32)
     data = cloud(places, velocity=velocity, constant=numpy.full(len(places), 7, numpy.int16),
@@ -117,11 +117,11 @@ def kernels_and_settings():
         for options in ({}, {"CellSize": 0.4}, {"SmoothingLength": 1.5}, {"Isovalue": 0.3}, {"Offset": 0.1}):
             mesh = closed(output(surface(data, Kernel=kernel, **options)))
             seen.add((kernel, counts(mesh), round(float(numpy.abs(points(mesh)).sum()), 2)))
-    equal(len(seen), 3 * 4 + 3, "different surfaces")  # Offset is of spheres; smoothing length and isovalue of the others
+    equal(len(seen), 3 * 4 + 3, "different surfaces")  # Offset is for spheres; smoothing length and isovalue for the others
 
 
 def normals():
-    """By differences nearly those of the kernels; the points stay."""
+    """Normals by differences are close to those of the kernels; the points stay."""
     proxy = surface(cloud(lattice(5, numpy.float64) + 0.25), Kernel="Metaballs", Radius=0.5)
     exact, seen = closed(output(proxy)), []
     for estimator, most in (("Central Differences", 0.05), ("Forward Differences", 0.4), ("Sobel 3x3x3", 0.1)):
@@ -135,7 +135,7 @@ def normals():
 
 
 def threads_and_steps():
-    """The same mesh for any number of threads, and when a filter has had other points before."""
+    """The same mesh for any number of threads, and after other points in the same filter."""
     data, other = cloud(lattice(12)), cloud(lattice(5) * 3.0)
     first = output(surface(data, NumberOfThreads=1))
     proxy = surface(other, NumberOfThreads=3)
@@ -147,7 +147,7 @@ def threads_and_steps():
 
 
 def left_out():
-    """Ghost points silently, points at no finite position with a warning."""
+    """Ignores ghost points silently, and points at positions that are not finite with a warning."""
     places = lattice()
     expected = output(surface(cloud(places), Radius=0.5))
     ghosts = numpy.concatenate([numpy.zeros(len(places), numpy.uint8), numpy.array([1, 2], numpy.uint8)])
@@ -179,7 +179,7 @@ def values_of(image):
 
 
 def image():
-    """The second output: off to begin with; the potential at the places of the image; contours of it are the surface."""
+    """The second output: off by default; the potential at the image's samples; its contours are the surface."""
     places = lattice(5, numpy.float64) + 0.25
     for kernel, isovalue in (("SPH Spline", 0.6), ("Gaussian", 0.6), ("Metaballs", 0.6), ("Spheres", -0.1)):
         proxy = surface(cloud(places), Kernel=kernel, Offset=0.1)
@@ -209,7 +209,7 @@ def image():
 
 
 def image_box():
-    """A stated box, a plane, blocks, structured grids; an image that is too large is refused, with its size."""
+    """A stated box, a plane, blocks, structured grids; refuses an image that is too large, with its size."""
     proxy = surface(cloud(lattice(5)), ComputeImage=1, ImageDimensions=[5, 3, 1], ImageBounds=[0, 4, 1, 2, 2, 2])
     proxy.UpdatePipeline()
     potential = proxy.GetClientSideObject().GetOutputDataObject(1)
@@ -238,7 +238,7 @@ def image_box():
 
 
 def bad_input():
-    """One message each, which says what to do; then the filter works."""
+    """One message each, with advice; then the filter works."""
     one, many = cloud(numpy.zeros((1, 3), numpy.float32)), cloud(numpy.zeros((50, 3), numpy.float32))
     sizes = cloud(lattice(), zeros=numpy.zeros(512), vectors=numpy.ones((512, 3)))
     for data, options, text in (

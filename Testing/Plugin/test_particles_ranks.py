@@ -28,7 +28,7 @@ def make_cloud(places, **arrays):
 
 
 def fluid(count=1500):
-    """Random places, some of them doubled, in a box that is long in z; with arrays of several types."""
+    """Random positions, some of them twice, in a box that is long in z; with arrays of several types."""
     random = numpy.random.default_rng(7)
     places = random.random((count, 3)) * [4, 3, 9]
     places[::11] = places[5]
@@ -43,7 +43,7 @@ def part(data, chosen):
 
 
 def spreads(count, ranks):
-    """How the particles lie on the ranks: the indices of each."""
+    """Distributions of the particles to ranks: the indices of each."""
     everything, random = numpy.arange(count), numpy.random.default_rng(8)
     yield "in order", numpy.array_split(everything, ranks)
     of = random.integers(0, ranks, count)
@@ -71,7 +71,7 @@ def cases():
     yield {"Kernel": 0, "arrays": {2: "amount"}, "SmoothingLength": 1.5}
     yield {"Kernel": 1, "arrays": {0: "size", 3: "amount"}, "CellSize": 0.7}
     yield {"Kernel": 3, "arrays": {0: "size"}, "Offset": 0.1, "NumberOfThreads": 2}
-    yield {"Kernel": 2, "Radius": 0.02, "CellSize": 2.0, "ComputeNormals": 0, "PassPointArrays": 0}  # islands
+    yield {"Kernel": 2, "Radius": 0.02, "CellSize": 2.0, "ComputeNormals": 0, "PassPointArrays": 0}  # separate surfaces
     yield {"Kernel": 0, "Radius": 3.0}  # a reach that is as large as the box
 
 
@@ -100,7 +100,7 @@ def same_surface(world):
 
 
 def proxies(world):
-    """In ParaView, too, which asks each rank for its piece."""
+    """The same in ParaView, which requests a piece of each rank."""
     data = fluid()
     spread = numpy.array_split(numpy.arange(1500), world.size)
     proxy = simple.PMBParticleSurface(Input=producer(part(data, spread[world.rank])))
@@ -125,7 +125,7 @@ def images(world):
         contour.SetInputConnection(filter_.GetOutputPort(1))
         for step in (contour, filter_) if image_first else (filter_, contour):
             step.UpdatePiece(world.rank, world.size, 0)
-        equal(len(runs), 1 if image_first else 2, f"{settings}: executions")  # the contour asks for a layer of ghost cells
+        equal(len(runs), 1 if image_first else 2, f"{settings}: executions")  # the contour requests a layer of ghost cells
         image = filter_.GetOutputDataObject(1)
         values = vtk_to_numpy(image.GetPointData().GetScalars()) if image.GetNumberOfPoints() else numpy.zeros(0, "f")
         parts = world.gather((image.GetExtent(), image.GetOrigin(), image.GetSpacing(), values,

@@ -32,7 +32,7 @@ def surface(source, **properties):
 
 
 def copy_of(mesh):
-    """The same mesh from arrays of its own, about which nothing is known."""
+    """A copy of the mesh in new arrays, without the filter's keys."""
     copy = vtkPolyData()
     points = vtkPoints()
     points.SetDataType(mesh.GetPoints().GetDataType())
@@ -57,7 +57,7 @@ def new_view():
 
 
 def direct(representation):
-    """The number of triangles drawn without a walk over the cells."""
+    """The number of triangles drawn without a loop over the cells."""
     actor = representation.GetClientSideObject().GetActiveRepresentation().GetActor()
     return actor.GetMapper().GetNumberOfDirectTriangles()
 
@@ -214,7 +214,7 @@ def selected(view, area, points):
 
 
 def test_selection():
-    """The same cells and points are selected, of a mesh with ghosts too; the pictures are those of before."""
+    """Selects the same cells and points, also of a mesh with ghosts; the pictures do not change."""
     area = [SIZE[0] // 3, SIZE[1] // 3, 2 * SIZE[0] // 3, 2 * SIZE[1] // 3]
     for ghosts, properties in ((0, {}), (0, {"RemoveDegenerateTriangles": 0, "Isosurfaces": [92]}), (9, {})):
         source = volume()
@@ -332,7 +332,7 @@ def test_colors():
 
 
 def test_level_of_detail():
-    """Interaction with a decimated mesh, and back."""
+    """Interaction with a decimated mesh, and its end."""
     contour = surface(volume())
     before, representation, view = show(contour, lambda *_: None)
     view.LODThreshold = 0
@@ -342,7 +342,7 @@ def test_level_of_detail():
 
 
 def test_all_triangles():
-    """Meshes of other filters: as VTK draws them, and with AllTriangles without a walk over the cells."""
+    """Meshes of other filters: as VTK draws them; with AllTriangles without a loop over the cells."""
     def sources():
         yield "sphere", simple.Sphere(ThetaResolution=40, PhiResolution=40), True
         yield "contour", simple.Contour(Input=volume(), ContourBy=["POINTS", "s"], Isosurfaces=[92.5]), True
@@ -364,7 +364,7 @@ def test_all_triangles():
 
 
 def test_information():
-    """Ranges and bounds that the filter leaves in its output are VTK's own."""
+    """Ranges and bounds stored in the filter's output equal VTK's own."""
     for properties in ({}, {"OutputPointsPrecision": "Double"}, {"ComputeGradients": 1, "Isosurfaces": [90, 93]}):
         source = volume()
         image_data = source.GetClientSideObject().GetOutputDataObject(0)

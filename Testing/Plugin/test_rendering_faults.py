@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Faults around vtkPMBPolyDataMapper: unusual meshes, windows that come and go, meshes deleted between renders, OpenGL
+"""Faults around vtkPMBPolyDataMapper: unusual meshes, windows made and deleted, meshes deleted between renders, OpenGL
 without memory. Each picture equals that of VTK's mapper after the same steps."""
 import ctypes
 import re
@@ -244,7 +244,7 @@ class Failing:
 
 
 def test_no_memory():
-    """A buffer that OpenGL does not give, does not map, or loses, each in turn: VTK draws, with one warning."""
+    """OpenGL fails to allocate, map or keep a buffer, each in turn: VTK draws, with one warning."""
     size, pointer, word = ctypes.c_ssize_t, ctypes.c_void_p, ctypes.c_uint
     stock = picture(window_of(mapper_of(StockMapper, sphere(), sphere(1))))
     for function, result, *arguments in (("BufferData", None, word, size, pointer, word),
@@ -257,7 +257,7 @@ def test_no_memory():
             with Messages() as log:
                 for _ in range(2):
                     mapper.SetInputDataObject(tree(mesh(cells=[(0, 1, 2, 3)])))
-                    picture(window)  # VTK draws a quad: no buffers of ours are left
+                    picture(window)  # VTK draws a quad: the mapper's own buffers are deleted
                     with Failing(function, result, arguments, which) as failing:
                         mapper.SetInputDataObject(tree(sphere(), sphere(1)))
                         shown = picture(window)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Large meshes, of which vtkPMBPolyDataMapper draws only the triangles that can be seen: pictures equal to those of VTK's
-mapper, which draws all. And when all are drawn. The GPU finds them if it made the mesh and draws, else the processor."""
+"""Large meshes, of which vtkPMBPolyDataMapper draws only the visible triangles: pictures equal to those of VTK's
+mapper, which draws all. And when all are drawn. The GPU finds them if it made the mesh and draws, else the CPU."""
 import numpy
 from paraview import simple
 from paraview.vtk.util.numpy_support import numpy_to_vtkIdTypeArray, vtk_to_numpy
@@ -23,7 +23,7 @@ def gyroid(samples=84, periods=10):
 
 
 def copy_of(mesh):
-    """The same mesh, of which nothing is known."""
+    """A copy of the mesh, without the filter's keys."""
     ids = vtk_to_numpy(mesh.GetPolys().GetConnectivityArray()).astype(numpy.int64)
     cells = vtkCellArray()
     cells.SetData(3, numpy_to_vtkIdTypeArray(ids, deep=True))
@@ -107,7 +107,7 @@ def test_same_pictures():
 
 
 def test_all_are_drawn():
-    """Where one triangle does not hide another, or not all of it."""
+    """Triangles that do not hide others, or only parts of them."""
     total = MESH.GetNumberOfCells()
 
     def translucent(shown):

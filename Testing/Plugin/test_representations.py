@@ -37,7 +37,7 @@ def new_view():
 
 
 def show(source, view, kind, color=("POINTS", "RTData")):
-    """Shown as a kind, from aside, colored by an array if there is one."""
+    """Shows a proxy by a representation, from one side, colored by an array if it has one."""
     display = simple.Show(source, view)
     simple.ColorBy(display, color)
     true(display.SetRepresentationType(kind), f"{kind} is not in the list")
@@ -128,7 +128,7 @@ def test_pictures_are_the_mappers():
 
 
 def test_isosurface():
-    """Beside the mesh of PMB Contour; isovalues, opacities, and the solid color."""
+    """Compared with the mesh of PMB Contour; isovalues, opacities, and the solid color."""
     wavelet, view = simple.Wavelet(), new_view()
     display = show(wavelet, view, "Isosurface", None)
     equal([round(value, 3) for value in display.IsosurfaceValues], [157.091], "the isovalue at first")
@@ -166,7 +166,7 @@ def test_isosurface():
 
 
 def test_array_is_chosen():
-    """PMB Volume chooses an array where there is none; Isosurface takes the first of points."""
+    """PMB Volume chooses an array if none is set; Isosurface uses the first point array."""
     view = new_view()
     display = show(simple.Wavelet(), view, "PMB Volume", None)
     equal(list(display.ColorArrayName), ["POINTS", "RTData"], "the array")
@@ -184,7 +184,7 @@ def balls():
 
 
 def range_of(display):
-    """Of the isovalues, as ParaView's panel has it."""
+    """The list of isovalues in ParaView's panel."""
     domain = display.SMProxy.GetProperty("IsosurfaceValues").GetDomain("scalar_range")
     return domain.GetMinimum(0, reference(0)), domain.GetMaximum(0, reference(0))
 
@@ -305,7 +305,7 @@ def test_wrong_arrays():
 
 
 def test_contour_by_states():
-    """Contour By in states, and states from before it: they contour what colors, or the first array."""
+    """Contour By in states; older states contour the array of the colors, or the first array."""
     for color, contoured, isovalue in ((("POINTS", "RTData"), "z", 3), (("POINTS", "RTData"), "", 157), (None, "", 3)):
         simple.ResetSession()
         view = new_view()
@@ -458,7 +458,7 @@ def test_cropping():
 
 
 def test_odd_input():
-    """What is not drawn is said in one sentence; nothing crashes."""
+    """One warning for each thing that is not drawn; nothing crashes."""
     flat = image({"s": numpy.arange(400.).reshape(1, 20, 20)}, (20, 20, 1))
     cells = image({}, (9, 9, 9))
     array = numpy_to_vtk(numpy.arange(512.), deep=True)

@@ -59,7 +59,7 @@ def draw(threshold=0):
 
 
 def client():
-    """What the client does: pictures of the server, drawn there and, if ParaView may, here."""
+    """The client's steps: pictures drawn by the server and, if ParaView can, by the client."""
     ranks, folder, port = int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
     simple.Connect("127.0.0.1", port)
     true(servermanager.ActiveConnection.IsRemote(), "the connection is not remote")

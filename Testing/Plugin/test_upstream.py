@@ -59,8 +59,8 @@ def choose_array(blocks):
 
 
 def describe(data, contoured):
-    """For blocks without points only their number. Without vtkGhostType of points, which Contour interpolates and this filter
-    does not pass, and without the type of the contoured array, double here and always float there."""
+    """Blocks without points: only their number. Omits vtkGhostType of points, which Contour interpolates and this filter
+    does not pass, and the type of the contoured array, double here and always float there."""
     blocks, values = [], []
     for block in leaves(data):
         arrays = []

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds the systems of the papers, tests them and prints the papers' tables, with nothing but cmake, a C compiler and nvcc.
+# Builds the systems of the papers, tests them and prints the papers' tables, with only cmake, a C compiler and nvcc.
 # usage: run.sh [build] [test] [sanitize] [bench] ...   (default: build test bench)
-# BUILD: where (build-papers at the top). ARCHITECTURES: as in Testing/GPU/run.sh. OPTIONS: of pmb_bench_papers.
-# SCANS: folder that Data/scans.py wrote, with the real scans; without it those rows are left out.
-# CSV: where bench writes its figures (papers.csv in BUILD)
+# BUILD: build folder (default: build-papers at the top). ARCHITECTURES: as in Testing/GPU/run.sh. OPTIONS: of pmb_bench_papers.
+# SCANS: folder of real scans, written by Data/scans.py; without it those rows are omitted.
+# CSV: output file of bench (default: papers.csv in BUILD)
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=Testing/GPU/architectures.sh

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Usage: test_bench.sh PROGRAM PLOT: what pmb_bench_papers refuses, and a small run on the emulator, whose times mean nothing.
+# Usage: test_bench.sh PROGRAM PLOT: tests what pmb_bench_papers refuses, and a small run on the emulator, without its times.
 set -u
 bench=$1 plot=$2
 work=$(mktemp -d)
@@ -64,7 +64,7 @@ count $? 'a scan that is too short'
 awk '/^MiB/ { on = NR } on && NR > on + 1 && NR < on + 8 { good += int($2) == $3 && int($4) == $5 } END { exit good != 6 }' \
   "$work/out" >>"$work/err"
 count $? "the OpenCL paper's table 3"
-# Every line has as many columns as the first; on each volume all systems have the same number of triangles.
+# All lines have the same number of columns; on each volume all systems have the same number of triangles.
 awk -F, 'NR == 1 { columns = NF } NF != columns { bad = 1; print "columns: " $0 } NR > 1 && $1 != "memory" {
     if ($12 != "ok") { bad = 1; print "not ok: " $0 }
     volume = $1 $2 $3 $5 $6 $7

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the kernels use of CUDA's driver, on the CPU: boxes of volumes that are copied on their own. */
+ * The functions of CUDA's driver that kernels use, on the CPU: asynchronous copies of boxes of volumes. */
 #ifndef EMULATED_CUDA_H
 #define EMULATED_CUDA_H
 
@@ -48,7 +48,7 @@ static inline cudaError_t cudaGetDriverEntryPointByVersion(
   return cudaSuccess;
 }
 
-/* A barrier in shared memory: arrivals of a phase, those to come in this one, and the phase's parity. */
+/* A barrier in shared memory: arrivals per phase, those left in this phase, and the phase's parity. */
 struct emulated_barrier {
   uint16_t count, left;
   uint32_t parity;
@@ -73,7 +73,7 @@ static inline uint32_t is_over(uint64_t *barrier, uint32_t parity)
   return ((volatile emulated_barrier *)barrier)->parity != parity;
 }
 
-/* Copies a box and arrives; zeros stand for samples outside. Its bytes must be as expected, and go to a multiple of 128. */
+/* Copies a box and arrives; samples outside are 0. Its size must be the expected one, and its address a multiple of 128. */
 static inline void copy_box(
   const CUtensorMap *map, int64_t x, int64_t y, int64_t z, size_t bytes, void *to, uint64_t *barrier)
 {

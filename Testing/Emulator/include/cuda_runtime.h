@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Stands in for CUDA's header of this name: a C++ compiler then compiles the kernels for the host, and the GPU's tests run on
- * any machine. It has what Kernels/ and the papers' systems use. Results are CUDA's, bit by bit, except where CUDA leaves them
- * open.
+ * Replaces CUDA's header of this name: a C++ compiler compiles the kernels for the host, and the GPU's tests run on any machine.
+ * It has the functions that Kernels/ and the papers' systems use. Results are CUDA's, bit by bit, except where CUDA does not
+ * define them.
  *
- * Needed of the sources: kernels are launched by cudaLaunchKernelEx, not <<<>>>; PTX is inside #if defined(__CUDA_ARCH__)
+ * Rules for the sources: kernels are launched by cudaLaunchKernelEx, not <<<>>>; PTX is inside #if defined(__CUDA_ARCH__)
  * with C++ beside it; dynamic shared memory is an array `shared_memory`. See emulator.h for what the emulator checks. */
 #ifndef EMULATED_CUDA_RUNTIME_H
 #define EMULATED_CUDA_RUNTIME_H
@@ -14,7 +14,7 @@
 #include "emulated/runtime.h"
 #include "emulated/together.h"
 
-/* The language: after all headers of the C++ library, which may use such names, and not for the emulator itself. */
+/* Keywords of CUDA: after all headers of the C++ library, which may use such names, and not for the emulator itself. */
 #if defined(__CUDACC__)
 #define __global__
 #define __device__

@@ -9,7 +9,7 @@
 
 #include <type_traits>
 
-/* Of integers, also of types that are not alike: CUDA converts them as C++ does. */
+/* For integers, also of different types: CUDA converts them as C++ does. */
 template <class A, class B> static inline typename std::common_type<A, B>::type min(A a, B b)
 {
   typedef typename std::common_type<A, B>::type result;

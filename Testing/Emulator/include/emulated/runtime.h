@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * CUDA's runtime as the host has it: records, constants, functions; kernels with their arguments. */
+ * CUDA's runtime for the host: structs, constants, functions; kernels with their arguments. */
 #ifndef EMULATED_RUNTIME_H
 #define EMULATED_RUNTIME_H
 
@@ -184,7 +184,7 @@ static inline cudaError_t cudaFuncSetAttribute(void (*kernel)(PARAMETERS...), cu
   return emulator_set_shared((emulator_any)kernel, bytes);
 }
 
-/* Of code for a device of 9.0. */
+/* Attributes of code for a device of 9.0. */
 template <class KERNEL> static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, KERNEL)
 {
   attributes->ptxVersion = 90;

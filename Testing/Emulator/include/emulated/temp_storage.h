@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What calls of CUB have in common. */
+ * Common code of CUB's calls. */
 #ifndef EMULATED_TEMP_STORAGE_H
 #define EMULATED_TEMP_STORAGE_H
 
 #include <cuda_runtime.h>
 
-/* With d_storage NULL it only says how many bytes of it are needed. Else it does work() when what is in the stream before is done,
- * and fills the storage first, so that too little of it shows. */
+/* With d_storage NULL sets only the number of bytes that it needs. Else runs work() after earlier work in the stream; fills the
+ * storage first, so that too small a storage shows. */
 template <class WORK>
 static cudaError_t emulated_with_storage(
   void *d_storage, size_t &bytes, size_t needed, cudaStream_t stream, const WORK &work)

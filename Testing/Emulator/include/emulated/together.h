@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Where a thread is, what the threads of a warp or a block do together, and access to memory. */
+ * The indices of a thread, collective functions of a warp and a block, and access to memory. */
 #ifndef EMULATED_TOGETHER_H
 #define EMULATED_TOGETHER_H
 
@@ -26,7 +26,7 @@ enum emulator_kind {
 /* Waits for the threads in the mask, which must all be at the same kind; the result is the calling thread's. */
 uint64_t emulator_together(emulator_kind kind, uint32_t mask, uint64_t value, uint32_t argument);
 void __syncthreads(void);
-/* Lets the GPU fail, as the instruction trap. */
+/* Makes the GPU fail, like the instruction trap. */
 void __trap(void);
 
 static inline void __syncwarp(uint32_t mask = UINT32_MAX)
@@ -85,7 +85,7 @@ static inline void __threadfence(void)
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* The value's type is the place's, as in CUDA's overloads. */
+/* The value has the type of the memory, as in CUDA's overloads. */
 template <class T> struct emulated_same {
   typedef T type;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Stands in for CUB's header of this name: the same order, on the host, when what is in the stream before it is done. */
+ * Replaces CUB's header of this name: the same order, on the host, after earlier work in the stream. */
 #ifndef EMULATED_CUB_DEVICE_RADIX_SORT_CUH
 #define EMULATED_CUB_DEVICE_RADIX_SORT_CUH
 
