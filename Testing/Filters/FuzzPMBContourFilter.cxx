@@ -35,10 +35,10 @@ struct Arguments
 
 const char* const Usage =
   "usage: FuzzPMBContourFilter [--seed N] [--rounds N] [--round N] [--device any|cpu|gpu]\n"
-  "  --seed     of all random numbers (1)\n"
-  "  --rounds   how many (300)\n"
-  "  --round    only this one, as in a run with the same seed\n"
-  "  --device   any: as the rounds have it; cpu: never a GPU; gpu: always one, and it is a fault if that cannot be\n";
+  "  --seed     seed of all random numbers (1)\n"
+  "  --rounds   number of rounds (300)\n"
+  "  --round    runs only the round with this number\n"
+  "  --device   any: chosen per round; cpu: never a GPU; gpu: always a GPU, and a fault without one\n";
 
 bool Parse(int argc, char* argv[], Arguments& arguments)
 {

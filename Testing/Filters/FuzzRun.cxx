@@ -225,7 +225,7 @@ void Run::JudgeUpdate(const std::string& what)
   if (pmbtest::Has(this->Filter->GetLastRunSummary(), " was suggested"))
   {
     const bool wanted = this->Asked.Suggest || std::none_of(isovalues.begin(), isovalues.end(), IsFinite);
-    FUZZ_CHECK(this->Faults, wanted && outcome != LINES, what << ": nobody asked for a suggestion");
+    FUZZ_CHECK(this->Faults, wanted && outcome != LINES, what << ": a suggestion without a request");
     this->Asked.Isovalues.assign(1, this->Filter->GetSuggestedIsovalues()->GetValue(0));
   }
   this->JudgeOutput(outcome, array);

@@ -200,7 +200,7 @@ void CheckSame(
   PMB_EQUAL(Describe(on.Mesh), Describe(off.Mesh), what + ": arrays");
   if (values && used > 0 && Describe(on.Mesh) == Describe(off.Mesh))
   {
-    PMB_CHECK(Hausdorff(on.Mesh, off.Mesh) < 1e-4, what << ": points that are elsewhere");
+    PMB_CHECK(Hausdorff(on.Mesh, off.Mesh) < 1e-4, what << ": points at other places");
     CompareValues(on.Mesh, off.Mesh, what);
     // From VTK 9.3 on vtkFlyingEdges3D keeps only the cell arrays of the last isovalue.
     const bool compares = kind != EDGES || settings.Isovalues.size() < 2;

@@ -42,11 +42,11 @@ void TestClamps(vtkPMBContourFilter* filter)
     PMB_EQUAL(messages.Warnings() == 1 && told, threads.first != threads.second, "a warning of threads");
   }
   filter->SetNormalEstimator(3);
-  PMB_EQUAL(filter->GetNormalEstimator(), +vtkPMBContourFilter::SOBEL, "an estimator that there is not");
+  PMB_EQUAL(filter->GetNormalEstimator(), +vtkPMBContourFilter::SOBEL, "an estimator that does not exist");
   filter->SetNormalEstimator(-1);
   PMB_EQUAL(filter->GetNormalEstimator(), +vtkPMBContourFilter::CENTRAL_DIFFERENCES, "an estimator below the least");
   filter->SetDevice(99);
-  PMB_EQUAL(filter->GetDevice(), +vtkPMBContourFilter::GPU, "a device that there is not");
+  PMB_EQUAL(filter->GetDevice(), +vtkPMBContourFilter::GPU, "a device that does not exist");
   filter->SetDeviceIndex(-7);
   PMB_EQUAL(filter->GetDeviceIndex(), -1, "an index below the least");
   filter->SetDeviceMemoryLimit(2.5);
@@ -60,7 +60,7 @@ void TestClamps(vtkPMBContourFilter* filter)
   PMB_EQUAL(messages.Errors(), 2, "errors for NaN and -1");
   PMB_CHECK(messages.Text().find("cannot be -1") != std::string::npos, messages.Text());
   filter->SetOutputPointsPrecision(17);
-  PMB_EQUAL(filter->GetOutputPointsPrecision(), +vtkAlgorithm::DEFAULT_PRECISION, "a precision that there is not");
+  PMB_EQUAL(filter->GetOutputPointsPrecision(), +vtkAlgorithm::DEFAULT_PRECISION, "a precision that does not exist");
 }
 
 // Each setter makes the pipeline run again; setting the same value again does not.
@@ -89,7 +89,7 @@ void TestModified(vtkPMBContourFilter* filter)
     const vtkMTimeType after = filter->GetMTime();
     PMB_CHECK(after > before, setter.first << " does not modify the filter");
     setter.second();
-    PMB_EQUAL(filter->GetMTime(), after, std::string(setter.first) + " modifies though nothing changes");
+    PMB_EQUAL(filter->GetMTime(), after, std::string(setter.first) + " changes the MTime without a change");
   }
 }
 

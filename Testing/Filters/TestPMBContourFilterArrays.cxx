@@ -83,7 +83,7 @@ vtkSmartPointer<vtkImageData> MakeLoaded()
 double LinearError(vtkPolyData* mesh, const char* name, int component, double factor)
 {
   vtkDataArray* array = mesh->GetPointData()->GetArray(name);
-  PMB_CHECK(array != nullptr, "the array " << name << " did not come along");
+  PMB_CHECK(array != nullptr, "the array " << name << " was not passed");
   double worst = 0;
   for (vtkIdType i = 0; array && i < mesh->GetNumberOfPoints(); ++i)
   {
@@ -109,7 +109,7 @@ void TestPointArrays(vtkImageData* image)
   PMB_CHECK(range[0] == 200 && range[1] == 200, "a constant stays: " << range[0] << " to " << range[1]);
   for (const char* name : { "names", "ids", "shorter" })
   {
-    PMB_CHECK(!pointData->HasArray(name), name << " has no business on the surface");
+    PMB_CHECK(!pointData->HasArray(name), name << " must not be on the surface");
   }
   PMB_CHECK(pointData->GetVectors() == pointData->GetArray("velocity"), "the active vectors stay so");
   PMB_CHECK(pointData->GetNormals() && std::abs(pointData->GetNormals()->GetComponent(0, 0)) <= 1, "own normals");

@@ -163,7 +163,7 @@ void TestOthers()
   messages.Clear();
   filter->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, "unknown");
   filter->Update();
-  PMB_EQUAL(messages.Errors(), 1, "an array that no block has: " + messages.Text());
+  PMB_EQUAL(messages.Errors(), 1, "an array missing in all blocks: " + messages.Text());
   PMB_CHECK(Has(messages.Text(), "no point array 'unknown'"), messages.Text());
   PMB_CHECK(Has(filter->GetLastRunSummary(), "Failed"), filter->GetLastRunSummary());
 
@@ -272,7 +272,7 @@ void TestReuse()
 {
   auto blocks = LargeBlocks(3);
   vtkNew<vtkPMBContourFilter> filter;
-  PMB_EQUAL(Read(filter, blocks, 7.5), 4, "blocks read to begin with");
+  PMB_EQUAL(Read(filter, blocks, 7.5), 4, "blocks read at first");
   PMB_EQUAL(Read(filter, blocks, 8.5), 0, "blocks read for another isovalue");
   vtkImageData::SafeDownCast(blocks->GetBlock(1))->GetPointData()->GetScalars()->Modified();
   PMB_EQUAL(Read(filter, blocks, 9.5), 1, "blocks read after a change of one");

@@ -230,7 +230,7 @@ void TestFailure(fake_call call, pmb_status status)
     one->Filter->SetDevice(CPU);
     one->Run(0.1, "CPU (", what + ": to the CPU");
   }
-  PMB_EQUAL(fake_get().contexts + fake_get().pieces, pieces, what + ": left in the end");
+  PMB_EQUAL(fake_get().contexts + fake_get().pieces, pieces, what + ": left at the end");
 }
 
 // Surfaces made by the GPU are measured too. A failure is an error, but not a fault of the GPU.

@@ -77,7 +77,7 @@ void TestArrays()
   auto lines = Contour(image, 6.2);
   vtkDataArray* ramp = lines->GetPointData()->GetArray("ramp");
   vtkDataArray* cell = lines->GetCellData()->GetArray("cell");
-  PMB_CHECK(ramp && cell && lines->GetNumberOfLines() > 20, "arrays come along");
+  PMB_CHECK(ramp && cell && lines->GetNumberOfLines() > 20, "arrays are passed");
   double worst = 0;
   for (vtkIdType i = 0; ramp && i < lines->GetNumberOfPoints(); ++i)
   {

@@ -16,7 +16,7 @@ namespace
 {
 void Compare(vtkPolyData* mesh, vtkPolyData* reference, const std::string& what, double tolerance = 1e-4)
 {
-  PMB_CHECK(reference->GetNumberOfPolys() > 0, what << ": the reference is empty, the test says nothing");
+  PMB_CHECK(reference->GetNumberOfPolys() > 0, what << ": the reference is empty: the test checks nothing");
   PMB_EQUAL(mesh->GetNumberOfPolys(), reference->GetNumberOfPolys(), what + ": triangles");
   PMB_EQUAL(mesh->GetNumberOfPoints(), reference->GetNumberOfPoints(), what + ": points");
   const double distance = Hausdorff(mesh, reference);

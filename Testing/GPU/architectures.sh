@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# Sourced by run.sh here and by those of the benchmarks: gpu_architectures prints what PMB_CUDA_ARCHITECTURES is to be.
+# Sourced by run.sh here and by those of the benchmarks.
 
-# $ARCHITECTURES, or what this machine's GPUs are; CMake asks them itself from 3.24 on.
+# Prints a value for PMB_CUDA_ARCHITECTURES: $ARCHITECTURES, or that of this machine's GPUs, which CMake detects from 3.24 on.
 gpu_architectures() {
   local version found
   if [[ -n ${ARCHITECTURES:-} ]]; then

@@ -222,7 +222,7 @@ static void several_isovalues(void)
 }
 
 /* The scan's epochs wrap around after 16,384 counts. */
-static void counts_come_round(void)
+static void scan_epochs_wrap_around(void)
 {
   pair p = pair_new();
   test_rng rng = { 12 };
@@ -322,7 +322,7 @@ TEST_MAIN(
   CASE(transfers)
   CASE(many_bricks)
   CASE(fuzz)
-  CASE(counts_come_round)
+  CASE(scan_epochs_wrap_around)
   CASE(histogram)
   CASE(histogram_beside_isovalues)
 )

@@ -50,7 +50,7 @@ static void counted_release(void *user, void *memory)
 /* All host memory was freed. */
 static void nothing_held(void)
 {
-  CHECK(host_bytes == 0, "%lld bytes of host memory not given back", (long long)host_bytes);
+  CHECK(host_bytes == 0, "%lld bytes of host memory not released", (long long)host_bytes);
   host_bytes = 0;
 }
 
@@ -222,7 +222,7 @@ static void default_goes_to_the_cpu(void)
       told += strstr(note, cases[i].text) != NULL;
       pmb_destroy(context);
     }
-    CHECK(told > 0, "code %d: nowhere told", cases[i].code);
+    CHECK(told > 0, "code %d: never reported", cases[i].code);
   }
   set_fault(0, 0);
 }

@@ -291,7 +291,7 @@ static void opengl(void)
   CHECK_REFUSED(gpu, pmb_emit_gl(gpu, NULL, &gl), PMB_INVALID, "pmb_register_gl");
   CHECK_REFUSED(gpu, pmb_register_gl(gpu, POINTS, 0, 0, NULL), PMB_INVALID, "buffers");
   CHECK_REFUSED(gpu, pmb_register_gl(gpu, POINTS, 0, 0, &buffers), PMB_UNAVAILABLE, "the host's memory");
-  CHECK(!buffers, "buffers that are not there");
+  CHECK(!buffers, "missing buffers");
   if (emulator_gl_buffer) {
     const size_t points = 12 * (size_t)m.sizes.points, triangles = 12 * (size_t)m.sizes.triangles;
     const void *p = emulator_gl_buffer(POINTS, points), *n = emulator_gl_buffer(NORMALS, points),

@@ -9,7 +9,7 @@
 
 #include "pmb_test_gpu_util.h"
 
-static void pool_gives_it_again(void)
+static void pool_reuses_memory(void)
 {
   pmb_context *gpu = gpu_new(0);
   static const size_t sizes[] = { 4096, 5000, 1 << 20, (1 << 20) + 1, 40 << 20 };
@@ -36,7 +36,7 @@ static void pool_gives_it_again(void)
   char *large = pmb_host_allocate(64 << 20);
   pmb_host_release(large);
   char *small = pmb_host_allocate(8192);
-  CHECK(small && small != large, "8192 bytes took a block of 64 MiB");
+  CHECK(small && small != large, "8192 bytes used a block of 64 MiB");
   pmb_host_release(small);
   pmb_destroy(gpu);
 }
@@ -227,7 +227,7 @@ static void pool_as_output(void)
 
 /* clang-format off */
 TEST_MAIN(
-  CASE(pool_gives_it_again)
+  CASE(pool_reuses_memory)
   CASE(pool_keeps_what_is_used)
   CASE(pool_does_not_hoard)
   CASE(pool_in_threads)

@@ -101,7 +101,7 @@ static int call_others(void *user, double fraction)
   return 0;
 }
 
-static void hooks_call_others(void)
+static void hooks_call_other_contexts(void)
 {
   subjects s;
   several();
@@ -148,6 +148,6 @@ static void rank_by_rank(void)
 TEST_MAIN(
   CASE(all_give_the_same)
   CASE(limits_are_of_one)
-  CASE(hooks_call_others)
+  CASE(hooks_call_other_contexts)
   CASE(rank_by_rank)
 )

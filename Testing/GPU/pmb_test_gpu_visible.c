@@ -55,7 +55,7 @@ static void random_scenes(void)
       (long long)theirs);
     request.visible_capacity = theirs - 1;
     if (theirs > 0) CHECK_STATUS(gpu, pmb_find_visible(gpu, &request, &ours), PMB_OK);
-    CHECK(ours == theirs, "%lld without room", (long long)ours);
+    CHECK(ours == theirs, "%lld without capacity", (long long)ours);
   }
   drop(&d);
   pmb_destroy(gpu);

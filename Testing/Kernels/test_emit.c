@@ -132,7 +132,7 @@ static void refuses_the_wrong_order_of_calls(void)
   begin(&s);
   pmb_context *other = context_new(1, NULL);
   CHECK_STATUS(other, pmb_emit(other, &s.mesh.view), PMB_INVALID); /* nothing bound */
-  CHECK(strlen(pmb_error(other)) > 10, "\"%s\" is no sentence", pmb_error(other));
+  CHECK(strlen(pmb_error(other)) > 10, "\"%s\" is not a sentence", pmb_error(other));
   CHECK_STATUS(other, pmb_bind(other, &s.volume.view), PMB_OK);
   CHECK_STATUS(other, pmb_emit(other, &s.mesh.view), PMB_INVALID); /* nothing counted */
   CHECK_STATUS(other, pmb_count(other, &request, &sizes, NULL), PMB_INVALID);

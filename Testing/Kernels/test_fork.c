@@ -140,7 +140,7 @@ static void *extract_on(void *argument)
   return NULL;
 }
 
-static void others_at_work(void)
+static void fork_while_others_work(void)
 {
   enum { WORKERS = 2 };
   worker workers[WORKERS];
@@ -209,6 +209,6 @@ static void hook_forks(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(child_goes_on)
-  CASE(others_at_work)
+  CASE(fork_while_others_work)
   CASE(hook_forks)
 )

@@ -141,7 +141,7 @@ static double two_balls(double x, double y, double z)
 }
 
 /* Each edge has two triangles, but some run in the same direction: the mesh encloses nothing. */
-static void triangle_the_wrong_way_round(void)
+static void one_reversed_triangle(void)
 {
   test_volume v;
   test_mesh m;
@@ -433,7 +433,7 @@ static void ids_outside_their_part(void)
 
 /* clang-format off */
 TEST_MAIN(
-  CASE(triangle_the_wrong_way_round)
+  CASE(one_reversed_triangle)
   CASE(random_volumes)
   CASE(several_isovalues)
   CASE(threads_and_ids_change_nothing)

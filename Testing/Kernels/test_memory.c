@@ -80,7 +80,7 @@ static void fail_each_allocation(int threads)
         pmb_error(context));
       if (status == PMB_OUT_OF_MEMORY) {
         given_up++;
-        CHECK(strstr(pmb_error(context), "memory") != NULL, "\"%s\" does not speak of memory", pmb_error(context));
+        CHECK(strstr(pmb_error(context), "memory") != NULL, "\"%s\" does not mention memory", pmb_error(context));
         CHECK_STATUS(context, whole_way(context, &l, &v, isovalue, r), PMB_OK);
       }
       pmb_unbind(context);
@@ -92,7 +92,7 @@ static void fail_each_allocation(int threads)
     CHECK(l.held == 0 && l.bytes == 0, "%lld blocks, %lld bytes left behind", (long long)l.held, (long long)l.bytes);
     if (!CHECK(n < 10000, "no end of allocations")) break;
   }
-  CHECK(given_up > (TEST_SLOW ? 5 : 15), "%lld failures told", (long long)given_up);
+  CHECK(given_up > (TEST_SLOW ? 5 : 15), "%lld failures reported", (long long)given_up);
   ref_free(r);
   volume_free(&v);
 }

@@ -163,7 +163,7 @@ static void fractions_rise_on_the_callers_thread(void)
     }
     pmb_set_progress(s.context, NULL, NULL);
     make_call(&s, BIND, 0);
-    CHECK(s.watch.calls == 0, "%lld calls of a hook that was taken away", (long long)s.watch.calls);
+    CHECK(s.watch.calls == 0, "%lld calls of a removed hook", (long long)s.watch.calls);
     mesh_free(&s.mesh);
     pmb_destroy(s.context);
     volume_free(&s.volume);

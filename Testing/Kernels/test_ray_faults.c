@@ -131,13 +131,13 @@ static void allocations_fail(void)
       CHECK(status == PMB_OK || (l.refused && status == PMB_OUT_OF_MEMORY), "%s", pmb_error(context));
       if (status == PMB_OUT_OF_MEMORY) {
         told++;
-        CHECK(l.held == held, "%d blocks are left", (int)(l.held - held));
-        CHECK(strstr(pmb_error(context), "memory") != NULL, "\"%s\" does not speak of memory", pmb_error(context));
+        CHECK(l.held == held, "%d blocks are not released", (int)(l.held - held));
+        CHECK(strstr(pmb_error(context), "memory") != NULL, "\"%s\" does not mention memory", pmb_error(context));
         CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
       }
       CHECK(!memcmp(s.colors, good.colors, sizeof s.colors), "another picture");
       pmb_destroy(context);
-      CHECK(l.held == 0, "%d blocks are left", (int)l.held);
+      CHECK(l.held == 0, "%d blocks are not released", (int)l.held);
       if (!l.refused) break;
     }
     volume_free(&v);

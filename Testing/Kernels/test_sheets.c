@@ -121,7 +121,7 @@ static void noise_of_few_values(void)
       &v.view, isovalues, n % 3 ? 1 : 4, n % 2 ? PMB_FLOAT32 : PMB_FLOAT64, n / 2 % 2 ? PMB_INT32 : PMB_INT64, met);
     volume_free(&v);
   }
-  CHECK(met[0] > 100 && met[1] > 500, "%lld edges, %lld points: the test says little", (long long)met[0],
+  CHECK(met[0] > 100 && met[1] > 500, "%lld edges, %lld points: the test checks little", (long long)met[0],
     (long long)met[1]);
 }
 

@@ -159,7 +159,7 @@ static void same_for_any_threads_and_path(void)
       memset(s.visible, 0xab, sizeof s.visible);
       s.request.visible_capacity = counts[0] - 1;
       CHECK_STATUS(contexts[0], pmb_find_visible(contexts[0], &s.request, &counts[1]), PMB_OK);
-      CHECK(counts[0] == counts[1] && s.visible[0] == 0xabababab, "%lld without room", (long long)counts[1]);
+      CHECK(counts[0] == counts[1] && s.visible[0] == 0xabababab, "%lld without capacity", (long long)counts[1]);
     }
   }
   pmb_destroy(contexts[0]);

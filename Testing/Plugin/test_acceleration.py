@@ -152,7 +152,7 @@ def last_run_in_states():
         with open(path + ".names") as names:
             known = set(names.read().split())
     equal(result.stderr, "", "what a ParaView without the plugin says")
-    equal(set(dir(simple.FindSource("surface"))) ^ known, {"LastRun"}, "names that Contour has got")
+    equal(set(dir(simple.FindSource("surface"))) ^ known, {"LastRun"}, "names that Contour received")
     ours = simple.PMBContour(Input=simple.FindSource("surface").Input)
     ours.SMProxy.Copy(simple.FindSource("surface").SMProxy)
     ours.UpdatePipeline()

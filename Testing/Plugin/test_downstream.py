@@ -110,7 +110,7 @@ def judge(name, result):
 
 def all_filters():
     known = list(proxy_names("filters"))
-    true(set(known).issuperset((*SKIPPED, *RANDOM, *ORDER)), "exceptions that are no filters")
+    true(set(known).issuperset((*SKIPPED, *RANDOM, *ORDER)), "exceptions that are not filters")
     results = sweep([name for name in known if name not in SKIPPED], work)
     report(results, judge, 150)
 

@@ -30,7 +30,7 @@ def suggestions(proxy):
 def suggestion_is_used():
     proxy = contour(ball_in_noise())
     low, high = -30.0, 130.0
-    true(low < proxy.Isosurfaces[0] < high, "mid-range to begin with")
+    true(low < proxy.Isosurfaces[0] < high, "mid-range at first")
     proxy.Isosurfaces = [0.0]  # within the noise
     noisy = output(proxy)
     equal(proxy.UseSuggestedIsovalue, 0, "off to begin with")
@@ -71,7 +71,7 @@ def live_slider():
         slider.SetUncheckedElement(0, value)
         equal(list(proxy.Isosurfaces), [value], "the isovalue")
         equal(proxy.LiveIsovalue, value, "the slider's value")
-        equal(len(drawn), number, "how often the view was drawn")
+        equal(len(drawn), number, "pictures of the view")
         mesh = client.GetOutputDataObject(0)
         expected = flying_edges(volume, value)
         equal(mesh.GetNumberOfPolys(), expected.GetNumberOfPolys(), f"triangles at {value}, before anything is applied")

@@ -75,7 +75,7 @@ def default_isovalue():
     proxy = simple.PMBContour(Input=producer(image({"distance": ball(DIMS)}, DIMS)))
     values = list(proxy.Isosurfaces)
     low, high = float(ball(DIMS).min()), float(ball(DIMS).max())
-    equal(len(values), 1, "isovalues to begin with")
+    equal(len(values), 1, "initial isovalues")
     near(values[0], 0.5 * (low + high), 1e-4 * (high - low), "default isovalue: the middle of the array's range")
     true(output(proxy).GetNumberOfPolys() > 0, "the defaults give no surface")
 
@@ -231,7 +231,7 @@ def device():
     true((points(mesh) == points(output(contour(Device="CPU")))).all(), "points differ from the CPU's")
     with Messages() as log:
         automatic = contour(Device="Automatic", DeviceIndex=900)
-        equal(counts(output(automatic)), counts(mesh), "points and triangles with a GPU that cannot be there")
+        equal(counts(output(automatic)), counts(mesh), "points and triangles with a GPU that does not exist")
     equal(log.text(), "", "messages of Automatic")
     true("CPU" in automatic.LastRun and " because " in automatic.LastRun, f"Automatic says {automatic.LastRun!r}")
 

@@ -142,7 +142,7 @@ def test_what_changes():
     other = shown.picture()
     true(abs(other - first).max() > 40, "another isovalue shows")
     CONTOUR.Isosurfaces = [0.1]
-    equal(abs(shown.picture() - first).max(), 0, "the isovalue of before")
+    equal(abs(shown.picture() - first).max(), 0, "the earlier isovalue")
     equal(shown.mapper().GetNumberOfDrawnTriangles(), drawn, "its triangles")
     shown.view.ViewSize = (150, 111)
     shown.picture()

@@ -35,7 +35,7 @@ def client():
     true(0 < changed != 168292, f"{changed} triangles after a change of the isovalue")
     true(f" {changed} triangles" in proxy.LastRun, f"{changed} triangles, but the last run is {proxy.LastRun!r}")
     suggested = list(proxy.GetPropertyValue("SuggestedIsovalues"))
-    equal(len(suggested), 2, "suggestions that came over")
+    equal(len(suggested), 2, "suggestions on the client")
     proxy.UseSuggestedIsovalue = 1
     proxy.UpdatePipeline()
     true(f"the isovalue {suggested[0]:.6g} was suggested" in proxy.LastRun, f"the last run is {proxy.LastRun!r}")

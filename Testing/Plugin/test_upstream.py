@@ -154,7 +154,7 @@ def work(case):
 def all_sources():
     cases = [f"files {name}" for name in FILES] + [f"filters {name}" for name in proxy_names("filters")]
     cases += [f"sources {name}" for name in proxy_names("sources") if is_source(name)]
-    true(set(cases).issuperset((*SKIPPED, *DIFFERENT, *FACETS)), "exceptions that are no filters")
+    true(set(cases).issuperset((*SKIPPED, *DIFFERENT, *FACETS)), "exceptions that are not filters")
     results = sweep([case for case in cases if case not in SKIPPED], work)
     compared = report(results, lambda case, result: "" if case in DIFFERENT else difference(case, **result), 75)
     true(set(compared).issuperset(f"files {name}" for name in FILES), f"only {compared}")

@@ -459,7 +459,7 @@ static void volumes_refused(void)
 }
 
 /* Sums of 32 bits saturate. */
-static void counts_end(void)
+static void sums_saturate(void)
 {
   CHECK(papers_sum(UINT32_MAX - 1, 0) == UINT32_MAX - 1 && papers_sum(1u << 31, 1u << 31) == UINT32_MAX, "a sum");
   CHECK(papers_sum(UINT32_MAX, 0) == UINT32_MAX && papers_sum(UINT32_MAX, 5) == UINT32_MAX, "the sum above");
@@ -474,6 +474,6 @@ TEST_MAIN(
   CASE(memory_is_kept)
   CASE(memory_refused)
   CASE(volumes_refused)
-  CASE(counts_end)
+  CASE(sums_saturate)
 )
 /* clang-format on */
