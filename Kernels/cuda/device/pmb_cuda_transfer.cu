@@ -10,7 +10,7 @@
 
 #include "cuda/pmb_cuda.cuh"
 
-enum { ARRAYS = 8 };
+enum { ARRAYS = 8, PAGE = 4096 };
 
 /* Bytes of a part of an array that is written directly. */
 static const size_t DIRECT_PART = 8 * 1024 * 1024;
@@ -193,6 +193,27 @@ static void count_host_bytes(pmb_cuda *cuda, int64_t bytes)
   memory->peak = memory->bytes > memory->peak ? memory->bytes : memory->peak;
 }
 
+/* Writes to each page of a slot. */
+static void touch_slot(void *data, int, size_t n)
+{
+  const transfer *t = (const transfer *)data;
+  for (size_t at = 0; at < t->part; at += PAGE) {
+    slot_of(t, n)[at] = 0;
+  }
+}
+
+/* Pins the ring. Fresh pages are cleared by all threads before, since CUDA would do that in one. */
+static pmb_status pin_ring(transfer *t)
+{
+  pmb_crew *crew = &t->cuda->context->crew;
+  const double end = crew->fraction_end;
+  crew->fraction_end = crew->fraction_begin;
+  const int finished = pmb_crew_loop(crew, (size_t)t->slots, touch_slot, t);
+  crew->fraction_end = end;
+  PMB_STEP(finished ? PMB_OK : pmb_aborted(t->cuda->context));
+  return pmb_cuda_check(t->cuda->context, pmb_cuda_pin(t->ring, t->bytes), "pinning a transfer's ring");
+}
+
 /* Cuts the arrays into parts and takes a ring for them. A part is a huge page, so that no two threads clear the same one, or less
  * in small transfers. There are twice as many slots as threads, so that copies run while all threads write. */
 static pmb_status take_ring(transfer *t)
@@ -219,7 +240,7 @@ static pmb_status take_ring(transfer *t)
     return pmb_fail(t->cuda->context, PMB_OUT_OF_MEMORY, "no memory for a transfer (%zu bytes)", t->bytes);
   }
   count_host_bytes(t->cuda, (int64_t)t->bytes);
-  return pmb_cuda_check(t->cuda->context, pmb_cuda_pin(t->ring, t->bytes), "pinning a transfer's ring");
+  return pin_ring(t);
 }
 
 /* ---- a transfer ---- */
