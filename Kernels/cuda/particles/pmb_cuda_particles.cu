@@ -114,12 +114,12 @@ static pmb_status count_on_device(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_clo
   return report(cuda, 1);
 }
 
-/* Whether the grid is small enough for a GPU. */
+/* Whether the GPU has the kernel, and the grid is small enough for it. */
 static int takes(const pmb_particles *p)
 {
   const double most = PMB_CUDA_PARTICLE_ROWS;
   return (double)p->cubes[1] * (double)p->cubes[2] < most && (double)p->bricks[1] * (double)p->bricks[2] < most &&
-    p->reach < most && p->request.brick_limit <= UINT32_MAX;
+    p->reach < most && p->request.brick_limit <= UINT32_MAX && p->kernel != PMB_KERNEL_SHAPED;
 }
 
 static pmb_status prepare(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *c)
