@@ -135,6 +135,7 @@ pmb_particle_request vtkPMBParticleSurface::Internals::MakeRequest(
   request.isovalue = filter->Kernel == SPHERES ? -filter->Offset : filter->Isovalue;
   request.radius = radius;
   request.smoothing = filter->SmoothingLength;
+  request.anisotropic = filter->Anisotropic && filter->Kernel == SPLINE;
   request.brick_limit = static_cast<int64_t>(filter->SampleLimit) * 1000000 / 512;
   SetArrays(particles, request);
   return request;
@@ -504,6 +505,7 @@ void vtkPMBParticleSurface::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Kernel: " << this->Kernel << "\n";
   os << indent << "Radius: " << this->Radius << "\n";
   os << indent << "Smoothing Length: " << this->SmoothingLength << "\n";
+  os << indent << "Anisotropic: " << (this->Anisotropic ? "On" : "Off") << "\n";
   os << indent << "Cell Size: " << this->CellSize << "\n";
   os << indent << "Isovalue: " << this->Isovalue << "\n";
   os << indent << "Offset: " << this->Offset << "\n";

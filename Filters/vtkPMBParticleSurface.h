@@ -82,6 +82,16 @@ public:
 
   ///@{
   /**
+   * Whether particles move towards their neighbours and get kernels in the shape of their neighbourhood, for flat surfaces and
+   * thin sheets of fluids; off to begin with. Of SPLINE alone.
+   */
+  vtkSetMacro(Anisotropic, bool);
+  vtkGetMacro(Anisotropic, bool);
+  vtkBooleanMacro(Anisotropic, bool);
+  ///@}
+
+  ///@{
+  /**
    * The edge of a cell, as a multiple of the radius; 0.5 to begin with. Half of it gives four times as many triangles.
    */
   vtkSetMacro(CellSize, double);
@@ -226,6 +236,7 @@ protected:
   int Kernel = SPLINE;
   double Radius = 0.0;
   double SmoothingLength = 2.0;
+  bool Anisotropic = false;
   double CellSize = 0.5;
   double Isovalue = 0.6;
   double Offset = 0.0;

@@ -6,16 +6,17 @@
 #include <string.h>
 
 /* The loops of an instruction set. */
-#define PMB_CPU_LOOPS(path)                                                                                     \
-  pmb_body pmb_cpu_summarize_##path, pmb_cpu_select_count_##path, pmb_cpu_select_write_##path,                  \
-    pmb_cpu_classify_##path, pmb_cpu_emit_##path, pmb_particle_densities_##path, pmb_particle_potential_##path, \
-    pmb_particle_refine_##path, pmb_particle_classify_##path, pmb_particle_parameters_##path,                   \
-    pmb_particle_emit_##path, pmb_particle_sample_##path, pmb_ray_tile_##path, pmb_visible_occlude_##path;      \
-  static const pmb_cpu_loops path##_loops = { #path, pmb_cpu_summarize_##path, pmb_cpu_select_count_##path,     \
-    pmb_cpu_select_write_##path, pmb_cpu_classify_##path, pmb_cpu_emit_##path, pmb_particle_densities_##path,   \
-    pmb_particle_potential_##path, pmb_particle_refine_##path, pmb_particle_classify_##path,                    \
-    pmb_particle_parameters_##path, pmb_particle_emit_##path, pmb_particle_sample_##path, pmb_ray_tile_##path,  \
-    pmb_visible_occlude_##path };
+#define PMB_CPU_LOOPS(path)                                                                                    \
+  pmb_body pmb_cpu_summarize_##path, pmb_cpu_select_count_##path, pmb_cpu_select_write_##path,                 \
+    pmb_cpu_classify_##path, pmb_cpu_emit_##path, pmb_particle_densities_##path, pmb_particle_shapes_##path,   \
+    pmb_particle_potential_##path, pmb_particle_refine_##path, pmb_particle_classify_##path,                   \
+    pmb_particle_parameters_##path, pmb_particle_emit_##path, pmb_particle_sample_##path, pmb_ray_tile_##path, \
+    pmb_visible_occlude_##path;                                                                                \
+  static const pmb_cpu_loops path##_loops = { #path, pmb_cpu_summarize_##path, pmb_cpu_select_count_##path,    \
+    pmb_cpu_select_write_##path, pmb_cpu_classify_##path, pmb_cpu_emit_##path, pmb_particle_densities_##path,  \
+    pmb_particle_shapes_##path, pmb_particle_potential_##path, pmb_particle_refine_##path,                     \
+    pmb_particle_classify_##path, pmb_particle_parameters_##path, pmb_particle_emit_##path,                    \
+    pmb_particle_sample_##path, pmb_ray_tile_##path, pmb_visible_occlude_##path };
 PMB_CPU_LOOPS(portable)
 #if defined(PMB_AVX2)
 PMB_CPU_LOOPS(avx2)

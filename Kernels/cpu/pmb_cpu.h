@@ -215,6 +215,7 @@ struct pmb_cpu_loops {
   pmb_body *emit;         /* a chunk of records */
   /* Passes of particles/pmb_particle_job.h; arg: the pmb_particles. */
   pmb_body *particle_densities;  /* a chunk of particles */
+  pmb_body *particle_shapes;     /* the same */
   pmb_body *particle_potential;  /* a chunk of bricks */
   pmb_body *particle_refine;     /* the same */
   pmb_body *particle_classify;   /* a chunk of a group's records */

@@ -60,7 +60,7 @@ PMB_INLINE void find_weights(pmb_particle_scratch *s, int n, const int kernel, c
       const float x = pmb_particle_offset(whole[0][l], part[0][l], near->cell[0][j], near->fraction[0][j]);
       const float y = pmb_particle_offset(whole[1][l], part[1][l], near->cell[1][j], near->fraction[1][j]);
       const float z = pmb_particle_offset(whole[2][l], part[2][l], near->cell[2][j], near->fraction[2][j]);
-      const float distance2 = x * x + (y * y + z * z);
+      const float distance2 = near_distance2(near, j, kernel, x, y, z);
       weight[l] = pmb_kernel_weight(kernel, distance2, near->scale[j], near->amount[j], deepest + l);
     }
     memcpy(s->weight[k], weight, sizeof(weight));
@@ -116,7 +116,7 @@ static void find_totals(attribute_sum *sum, const pmb_cpu_record *record)
   for (int j = 0; j < PMB_PARTICLE_NEAR; ++j) {
     s->value[0][j] = 1;
   }
-  search_brick(sum->p, record, s, sum->points, 0, by_kernel[sum->p->request.kernel], sum, sum->p->sorted);
+  search_brick(sum->p, record, s, sum->points, 0, by_kernel[sum->p->kernel], sum, sum->p->sorted);
 }
 
 /* Moves points that no kernel reaches to the inside end of their edge: the potential need not be linear. Returns how many. */

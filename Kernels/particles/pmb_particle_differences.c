@@ -39,7 +39,8 @@ PMB_INLINE void add_to_samples(const pmb_particle_near *near, const uint16_t *li
       const float x = pmb_particle_offset(place[0][l], 0, near->cell[0][j], near->fraction[0][j]);
       const float y = pmb_particle_offset(place[1][l], 0, near->cell[1][j], near->fraction[1][j]);
       const float z = pmb_particle_offset(place[2][l], 0, near->cell[2][j], near->fraction[2][j]);
-      sum[l] = pmb_kernel_add(kernel, sum[l], x * x + (y * y + z * z), near->scale[j], near->amount[j]);
+      sum[l] =
+        pmb_kernel_add(kernel, sum[l], near_distance2(near, j, kernel, x, y, z), near->scale[j], near->amount[j]);
     }
   }
   memcpy(sums, sum, sizeof(sum));
@@ -74,7 +75,7 @@ void PMB_PATH_NAME(pmb_particle_differences)(
       s->around[k / 27][k % 27][i] = p->background;
     }
   }
-  search_brick(p, record, s, n, 1, by_kernel[p->request.kernel], &b, NULL);
+  search_brick(p, record, s, n, 1, by_kernel[p->kernel], &b, NULL);
   for (int i = 0; i < n; ++i) {
     float at_end[2][3] = { { 0 } };
     for (int k = 0; k < 2 * 27; ++k) {

@@ -67,10 +67,13 @@ PMB_INLINE void add_gradient(const pmb_particle_near *near, int j, const int ker
     const float x = pmb_particle_offset(whole[0][l], part[0][l], near->cell[0][j], near->fraction[0][j]);
     const float y = pmb_particle_offset(whole[1][l], part[1][l], near->cell[1][j], near->fraction[1][j]);
     const float z = pmb_particle_offset(whole[2][l], part[2][l], near->cell[2][j], near->fraction[2][j]);
-    const float offset[3] = { x, y, z };
-    float to[3] = { sum[0][l], sum[1][l], sum[2][l] };
-    pmb_kernel_add_gradient(
-      kernel, offset, x * x + (y * y + z * z), near->scale[j], near->amount[j], to, deepest + l);
+    const float distance2 = near_distance2(near, j, kernel, x, y, z);
+    float offset[3] = { x, y, z }, to[3] = { sum[0][l], sum[1][l], sum[2][l] };
+    for (int twice = 0; twice < 2;
+         ++twice) { /* the gradient of the length of a shaped offset has the shape once more */
+      near_apply_shape(near, j, kernel, offset);
+    }
+    pmb_kernel_add_gradient(kernel, offset, distance2, near->scale[j], near->amount[j], to, deepest + l);
     sum[0][l] = to[0];
     sum[1][l] = to[1];
     sum[2][l] = to[2];
@@ -120,7 +123,7 @@ static void find_gradients(const pmb_particles *p, const pmb_cpu_record *record,
   for (int a = 0; a < 3; ++a) {
     memset(s->sum[a], 0, ((size_t)n + PMB_LANES) * sizeof(float));
   }
-  search_brick(p, record, s, n, 0, by_kernel[p->request.kernel], &b, NULL);
+  search_brick(p, record, s, n, 0, by_kernel[p->kernel], &b, NULL);
 }
 
 /* ---- triangles ---- */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Types and functions that the passes of pmb_particles share.
  *
- * Count: prepare and sort (pmb_particle_sort.c), reach, densities, potential, classify (a file each). Emit: pmb_particle_emit.c,
- * pmb_particle_differences.c, pmb_particle_attributes.c. Sample: prepare, sort, densities, pmb_particle_sample.c. The passes after
- * reach are compiled once per instruction set. Classify and triangles call the CPU backend's passes.
+ * Count: prepare and sort (pmb_particle_sort.c), densities, shapes, reach, potential, classify (a file each). Emit:
+ * pmb_particle_emit.c, pmb_particle_differences.c, pmb_particle_attributes.c. Sample: prepare, sort, densities, shapes,
+ * pmb_particle_sample.c. All but prepare, sort and reach are compiled once per instruction set. Classify and triangles call the
+ * CPU backend's passes.
  *
  * Indices of cells and samples count from the grid's first sample, those of bricks from the first brick. */
 #ifndef PMB_PARTICLE_JOB_H
@@ -55,6 +56,7 @@ typedef struct pmb_particle_near {
   /* Cells count from the box's first sample. place: cell + fraction. Loops may read on to the next multiple of 16. */
   float cell[3][PMB_PARTICLE_ROOM], fraction[3][PMB_PARTICLE_ROOM], place[3][PMB_PARTICLE_ROOM];
   float scale[PMB_PARTICLE_ROOM], amount[PMB_PARTICLE_ROOM], reach2[PMB_PARTICLE_ROOM];
+  float shape[PMB_PARTICLE_ROOM][6]; /* of PMB_KERNEL_SHAPED */
   uint32_t index[PMB_PARTICLE_ROOM]; /* indices in the input, if the search asks for them */
 } pmb_particle_near;
 
@@ -67,7 +69,15 @@ typedef struct pmb_particle_region {
   const float *scale, *reach2;
   int core; /* particles close to the region, see take_core */
   float core_place[3][PMB_PARTICLE_ROOM], core_scale[PMB_PARTICLE_ROOM], core_amount[PMB_PARTICLE_ROOM];
+  float core_shape[6][PMB_PARTICLE_ROOM];
 } pmb_particle_region;
+
+/* A particle after pass shapes, before it is sorted again. */
+typedef struct pmb_particle_moved {
+  int32_t cell[3];
+  float fraction[3], shape[6], amount, scale, reach;
+  uint32_t index; /* in the input */
+} pmb_particle_moved;
 
 /* Memory of a worker. */
 typedef struct pmb_particle_scratch {
@@ -95,6 +105,7 @@ struct pmb_particles {
   pmb_context *context;
   const pmb_cpu_loops *loops;
   pmb_particle_request request; /* with defaults filled in */
+  int kernel;                   /* the request's, or PMB_KERNEL_SHAPED */
   int counted;
   int on_device; /* the GPU has counted */
   pmb_particle_sizes sizes;
@@ -123,6 +134,7 @@ struct pmb_particles {
   pmb_buffer fractions[3];             /* float */
   pmb_buffer scales, amounts, reaches; /* float; scales and reaches only with radii */
   pmb_buffer masses;                   /* float, while densities are computed */
+  pmb_buffer shapes, moved;            /* of PMB_KERNEL_SHAPED: float[6]; pmb_particle_moved */
   pmb_buffer row_keys,
     row_begins; /* rows of cubes with particles: y + cubes[1] * z; their first particle, uint32_t */
   int64_t row_count;
@@ -211,6 +223,7 @@ pmb_status pmb_particles_prepare(pmb_particles *p);
 pmb_status pmb_particles_reserve_facts(pmb_particles *p);
 pmb_status pmb_particles_find_grid(pmb_particles *p);
 pmb_status pmb_particles_sort(pmb_particles *p);
+pmb_status pmb_particles_sort_moved(pmb_particles *p);
 pmb_status pmb_particles_reach(pmb_particles *p);
 
 /* Reads `components` components of n particles from `first` on, as doubles. */

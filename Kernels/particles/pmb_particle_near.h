@@ -20,9 +20,16 @@ typedef struct near_search {
   void (*take)(
     void *arg); /* called whenever `near` is full, and at the end if it is not empty, then with near->ends = 1 */
   void *arg;
-  const uint32_t *indices; /* indices in the input, for near->index; NULL: not wanted */
+  const uint32_t *indices;  /* indices in the input, for near->index; NULL: not wanted */
+  const float (*shapes)[6]; /* of each particle, for near->shape; NULL: not wanted */
   int widest; /* 1: all reach as far as the widest. For densities, where the summing particle's reach counts */
 } near_search;
+
+/* The shapes of the particles, or NULL. */
+static inline const float (*shapes_of(const pmb_particles *p))[6]
+{
+  return p->kernel == PMB_KERNEL_SHAPED ? p->shapes.data : NULL;
+}
 
 /* Keeps those of the n <= 16 particles from `from` on that reach the box, and moves them together. Returns how many. */
 static inline int keep_reaching(const near_search *s, int from, int n)
@@ -46,12 +53,11 @@ static inline int keep_reaching(const near_search *s, int from, int n)
   for (size_t i = 0; bits && i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
     lanes_pack_f32(arrays[i] + from, bits, arrays[i] + from);
   }
-  if (s->indices) {
-    uint32_t *index = near->index + from;
-    for (int i = 0; i < n; ++i) {
-      *index = near->index[from + i];
-      index += bits >> i & 1;
-    }
+  int to = from;
+  for (int i = 0; (s->indices || s->shapes) && i < n; ++i) {
+    near->index[to] = near->index[from + i];
+    memcpy(near->shape[to], near->shape[from + i], sizeof(near->shape[0]));
+    to += bits >> i & 1;
   }
   return pmb_popcount(bits);
 }
@@ -93,6 +99,9 @@ static inline void append(const near_search *s, int64_t begin, int n)
     }
     if (s->indices) {
       memcpy(near->index + to, s->indices + begin + i, PMB_LANES * sizeof(uint32_t));
+    }
+    if (s->shapes) {
+      memcpy(near->shape[to], s->shapes + begin + i, PMB_LANES * sizeof(near->shape[0]));
     }
     near->n += varied && !s->widest ? keep_reaching(s, to, some) : some;
   }
@@ -260,6 +269,22 @@ static inline int list_near_points(pmb_particle_scratch *s, const uint8_t (*plac
   return list_margins(s, s->near.n, places);
 }
 
+/* Multiplies an offset from particle j by the particle's shape. */
+PMB_INLINE void near_apply_shape(const pmb_particle_near *near, int j, const int kernel, float way[3])
+{
+  if (kernel == PMB_KERNEL_SHAPED) {
+    pmb_shape_apply(near->shape[j], way);
+  }
+}
+
+/* The squared distance that counts for the kernel of particle j at an offset from it. */
+PMB_INLINE float near_distance2(const pmb_particle_near *near, int j, const int kernel, float x, float y, float z)
+{
+  float way[3] = { x, y, z };
+  near_apply_shape(near, j, kernel, way);
+  return way[0] * way[0] + (way[1] * way[1] + way[2] * way[2]);
+}
+
 /* 16 points: coordinates in cells from the first cell of the search, and the sums of the kernels there. */
 typedef struct near_points {
   pmb_particle_scratch *scratch;
@@ -281,7 +306,7 @@ PMB_INLINE void add_to_points(near_points *b, const int kernel, const int by_poi
       const float y = pmb_particle_offset(b->whole[1][l], b->part[1][l], near->cell[1][j], near->fraction[1][j]);
       const float z = pmb_particle_offset(b->whole[2][l], b->part[2][l], near->cell[2][j], near->fraction[2][j]);
       const float scale = by_point ? b->scale[l] : near->scale[j];
-      b->sum[l] = pmb_kernel_add(kernel, b->sum[l], x * x + (y * y + z * z), scale, near->amount[j]);
+      b->sum[l] = pmb_kernel_add(kernel, b->sum[l], near_distance2(near, j, kernel, x, y, z), scale, near->amount[j]);
     }
   }
 }
@@ -304,14 +329,18 @@ PMB_INLINE void add_to_points(near_points *b, const int kernel, const int by_poi
   {                                    \
     work(arg, PMB_KERNEL_SPHERES);     \
   }                                    \
-  static void (*const by_kernel[])(void *) = { by_spline, by_gaussian, by_polynomial, by_spheres };
+  static void by_shaped(void *arg)     \
+  {                                    \
+    work(arg, PMB_KERNEL_SHAPED);      \
+  }                                    \
+  static void (*const by_kernel[])(void *) = { by_spline, by_gaussian, by_polynomial, by_spheres, by_shaped };
 
 /* Takes the particles near a brick's n points, or near places up to `more` cells from them. Resets s->deepest. */
 static inline void search_brick(const pmb_particles *p, const pmb_cpu_record *record, pmb_particle_scratch *s, int n,
   int more, void (*take)(void *arg), void *arg, const uint32_t *indices)
 {
   const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
-  near_search search = { p, p->amounts.data, { 0 }, { 0 }, &s->near, take, arg, indices, 0 };
+  near_search search = { p, p->amounts.data, { 0 }, { 0 }, &s->near, take, arg, indices, shapes_of(p), 0 };
   for (int a = 0; a < 3; ++a) {
     search.first[a] = record->position[a] * size[a] - more;
     search.last[a] = search.first[a] + size[a] + 2 * more;

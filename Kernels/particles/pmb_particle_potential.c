@@ -39,38 +39,40 @@ static const float lane_y[PMB_LANES] = { 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1, 
 static const float lane_z[PMB_LANES] = { 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1 };
 
 /* Adds the n listed particles of the region to the samples of a tile. Not inlined, so that gcc keeps the sums in registers. */
-#define PMB_ADD_KERNEL(name, kernel)                                                                             \
-  static __attribute__((noinline)) void add_##name(                                                              \
-    const pmb_particle_scratch *restrict s, int n, const tile_box *restrict at, float *restrict lanes)           \
-  {                                                                                                              \
-    const pmb_particle_near *near = &s->near;                                                                    \
-    float sum[PMB_LANES], x[PMB_LANES], y[PMB_LANES], z[PMB_LANES];                                              \
-    PMB_EACH_LANE (l) {                                                                                          \
-      sum[l] = lanes[l];                                                                                         \
-      x[l] = at->low[0] + lane_x[l];                                                                             \
-      y[l] = at->low[1] + lane_y[l];                                                                             \
-      z[l] = at->low[2] + lane_z[l];                                                                             \
-    }                                                                                                            \
-    for (int i = 0; i < n; ++i) {                                                                                \
-      const int j = s->region.from[s->list[i]];                                                                  \
-      PMB_EACH_LANE (l) {                                                                                        \
-        const float dx = pmb_particle_offset(x[l], 0, near->cell[0][j], near->fraction[0][j]);                   \
-        const float dy = pmb_particle_offset(y[l], 0, near->cell[1][j], near->fraction[1][j]);                   \
-        const float dz = pmb_particle_offset(z[l], 0, near->cell[2][j], near->fraction[2][j]);                   \
-        sum[l] = pmb_kernel_add(kernel, sum[l], dx * dx + (dy * dy + dz * dz), near->scale[j], near->amount[j]); \
-      }                                                                                                          \
-    }                                                                                                            \
-    PMB_EACH_LANE (l) {                                                                                          \
-      lanes[l] = sum[l];                                                                                         \
-    }                                                                                                            \
+#define PMB_ADD_KERNEL(name, kernel)                                                                     \
+  static __attribute__((noinline)) void add_##name(                                                      \
+    const pmb_particle_scratch *restrict s, int n, const tile_box *restrict at, float *restrict lanes)   \
+  {                                                                                                      \
+    const pmb_particle_near *near = &s->near;                                                            \
+    float sum[PMB_LANES], x[PMB_LANES], y[PMB_LANES], z[PMB_LANES];                                      \
+    PMB_EACH_LANE (l) {                                                                                  \
+      sum[l] = lanes[l];                                                                                 \
+      x[l] = at->low[0] + lane_x[l];                                                                     \
+      y[l] = at->low[1] + lane_y[l];                                                                     \
+      z[l] = at->low[2] + lane_z[l];                                                                     \
+    }                                                                                                    \
+    for (int i = 0; i < n; ++i) {                                                                        \
+      const int j = s->region.from[s->list[i]];                                                          \
+      PMB_EACH_LANE (l) {                                                                                \
+        const float dx = pmb_particle_offset(x[l], 0, near->cell[0][j], near->fraction[0][j]);           \
+        const float dy = pmb_particle_offset(y[l], 0, near->cell[1][j], near->fraction[1][j]);           \
+        const float dz = pmb_particle_offset(z[l], 0, near->cell[2][j], near->fraction[2][j]);           \
+        sum[l] = pmb_kernel_add(                                                                         \
+          kernel, sum[l], near_distance2(near, j, kernel, dx, dy, dz), near->scale[j], near->amount[j]); \
+      }                                                                                                  \
+    }                                                                                                    \
+    PMB_EACH_LANE (l) {                                                                                  \
+      lanes[l] = sum[l];                                                                                 \
+    }                                                                                                    \
   }
 PMB_ADD_KERNEL(spline, PMB_KERNEL_SPLINE)
 PMB_ADD_KERNEL(gaussian, PMB_KERNEL_GAUSSIAN)
 PMB_ADD_KERNEL(polynomial, PMB_KERNEL_POLYNOMIAL)
 PMB_ADD_KERNEL(spheres, PMB_KERNEL_SPHERES)
+PMB_ADD_KERNEL(shaped, PMB_KERNEL_SHAPED)
 
 typedef void add_function(const pmb_particle_scratch *, int, const tile_box *, float *);
-static add_function *const add_kernel[] = { add_spline, add_gaussian, add_polynomial, add_spheres };
+static add_function *const add_kernel[] = { add_spline, add_gaussian, add_polynomial, add_spheres, add_shaped };
 
 /* ---- bounds ---- */
 
@@ -82,7 +84,7 @@ PMB_INLINE float most_by(
   const int kernel, const pmb_particle_region *region, const tile_box *at, float background, float reach)
 {
   const float roundings = (kernel == PMB_KERNEL_GAUSSIAN ? 192.0f : 64.0f) + 2 * (float)region->n,
-              far = 8 * (reach + 64);
+              far = (kernel == PMB_KERNEL_SHAPED ? 128.0f : 8.0f) * (reach + 64);
   float sum[PMB_LANES], error[PMB_LANES];
   PMB_EACH_LANE (l) {
     sum[l] = kernel == PMB_KERNEL_SPHERES ? background : 0;
@@ -99,7 +101,7 @@ PMB_INLINE float most_by(
       const float amount = region->amount[i + l], scale = region->scale[i + l];
       sum[l] =
         pmb_kernel_add(kernel, sum[l], gap2, scale, kernel == PMB_KERNEL_SPHERES ? amount : pmb_positive(amount));
-      error[l] += fabsf(amount) * (roundings + far * (kernel == PMB_KERNEL_SPLINE ? scale : 1 + scale));
+      error[l] += fabsf(amount) * (roundings + far * (pmb_is_spline(kernel) ? scale : 1 + scale));
     }
   }
   float most = sum[0], errors = error[0];
@@ -122,38 +124,64 @@ PMB_INLINE float sum_lanes(float *lanes)
   return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
 }
 
+/* The greatest |S d|^2 / 2 at a tile's corners, with d the offset from its center and S a particle's shape. */
+PMB_INLINE float bend_of(const int kernel, const float shape[6])
+{
+  float sum = 0;
+  for (int a = 0; a < 3 && kernel == PMB_KERNEL_SHAPED; ++a) {
+    static const int row[3][3] = { { 0, 3, 4 }, { 3, 1, 5 }, { 4, 5, 2 } };
+    const float along =
+      1.5f * fabsf(shape[row[a][0]]) + 0.5f * fabsf(shape[row[a][1]]) + 0.5f * fabsf(shape[row[a][2]]);
+    sum += along * along;
+  }
+  return kernel == PMB_KERNEL_SHAPED ? 0.5f * sum : 1.375f;
+}
+
 /* Lower bound of the sum at any sample of a tile, if all amounts are positive. Kernels are convex functions of the squared
  * distance, so they are not below a tangent. Sums the tangents at the tile's center, with the terms of the offset from the center
- * combined first. Errors are as above; `nearest` limits the slope's rounding error close to a particle. */
+ * combined first. Errors are as above; `nearest` limits the slope's rounding error close to a particle. A shape increases
+ * errors of slopes by the square of its greatest eigenvalue, which is at most the trace minus 2. */
 PMB_INLINE float least_by(const int kernel, const pmb_particle_region *region, const tile_box *at, float reach)
 {
   const float roundings = (kernel == PMB_KERNEL_GAUSSIAN ? 192.0f : 64.0f) + 2 * (float)region->core,
-              far = 8 * (reach + 64);
+              far = (kernel == PMB_KERNEL_SHAPED ? 128.0f : 8.0f) * (reach + 64);
   float sum[PMB_LANES], slopes[PMB_LANES], ways[3][PMB_LANES], error[PMB_LANES];
   PMB_EACH_LANE (l) {
     sum[l] = slopes[l] = ways[0][l] = ways[1][l] = ways[2][l] = error[l] = 0;
   }
   for (int i = 0; i < region->core; i += PMB_LANES) {
     PMB_EACH_LANE (l) {
-      const float x = (at->low[0] + 1.5f) - region->core_place[0][i + l],
-                  y = (at->low[1] + 0.5f) - region->core_place[1][i + l];
-      const float z = (at->low[2] + 0.5f) - region->core_place[2][i + l];
+      float way[3] = { (at->low[0] + 1.5f) - region->core_place[0][i + l],
+        (at->low[1] + 0.5f) - region->core_place[1][i + l], (at->low[2] + 0.5f) - region->core_place[2][i + l] };
+      const float longest = kernel == PMB_KERNEL_SHAPED
+        ? region->core_shape[0][i + l] + region->core_shape[1][i + l] + region->core_shape[2][i + l] - 2
+        : 1;
+      const float shape[6] = { region->core_shape[0][i + l], region->core_shape[1][i + l],
+        region->core_shape[2][i + l], region->core_shape[3][i + l], region->core_shape[4][i + l],
+        region->core_shape[5][i + l] };
+      if (kernel == PMB_KERNEL_SHAPED) {
+        pmb_shape_apply(shape, way);
+      }
       const float scale = region->core_scale[i + l], amount = region->core_amount[i + l];
-      const float square = kernel == PMB_KERNEL_SPLINE ? scale * scale : scale;
-      const float distance2 = x * x + (y * y + z * z), nearest = 1e-4f / square;
+      const float square = pmb_is_spline(kernel) ? scale * scale : scale;
+      const float distance2 = way[0] * way[0] + (way[1] * way[1] + way[2] * way[2]), nearest = 1e-4f / square;
       const float safe2 = distance2 > nearest ? distance2 : nearest;
       const float slope = amount * pmb_kernel_slope(kernel, safe2, scale);
       sum[l] += amount * pmb_kernel_value(kernel, safe2, scale);
-      slopes[l] += slope;
-      ways[0][l] += slope * x;
-      ways[1][l] += slope * y;
-      ways[2][l] += slope * z;
+      if (kernel == PMB_KERNEL_SHAPED) {
+        pmb_shape_apply(shape, way);
+      }
+      slopes[l] += slope * bend_of(kernel, shape);
+      ways[0][l] += slope * way[0];
+      ways[1][l] += slope * way[1];
+      ways[2][l] += slope * way[2];
       error[l] += amount *
-        (roundings + far * (kernel == PMB_KERNEL_SPLINE ? scale : 1 + scale) + square * (4000 + 12000 * reach));
+        (roundings + far * (pmb_is_spline(kernel) ? scale : 1 + scale) +
+          square * longest * longest * (4000 + 12000 * reach));
     }
   }
   PMB_EACH_LANE (l) {
-    sum[l] = sum[l] + 1.375f * slopes[l] - 0x1p-24f * error[l];
+    sum[l] = sum[l] + slopes[l] - 0x1p-24f * error[l];
   }
   const float by_way =
     1.5f * fabsf(sum_lanes(ways[0])) + 0.5f * fabsf(sum_lanes(ways[1])) + 0.5f * fabsf(sum_lanes(ways[2]));
@@ -184,14 +212,14 @@ PMB_BY_KERNEL(find_bound)
 static float most_in(const brick_sum *b, const tile_box *at)
 {
   bound most = { b->p, &b->scratch->region, at, 0, 0 };
-  by_kernel[b->p->request.kernel](&most);
+  by_kernel[b->p->kernel](&most);
   return most.value;
 }
 
 static float least_in(const brick_sum *b, const tile_box *at)
 {
   bound least = { b->p, &b->scratch->region, at, 1, 0 };
-  by_kernel[b->p->request.kernel](&least);
+  by_kernel[b->p->kernel](&least);
   return least.value;
 }
 
@@ -227,6 +255,12 @@ static void take_core(const pmb_particles *p, pmb_particle_scratch *s, const til
   copy_listed(s, region->n, region->amount, region->core_amount);
   fill_up(region->core_scale, n, 1);
   fill_up(region->core_amount, n, 0);
+  for (int k = 0; k < 6 && p->kernel == PMB_KERNEL_SHAPED; ++k) {
+    for (int i = 0; i < n; ++i) {
+      region->core_shape[k][i] = s->near.shape[region->from[s->list[i]]][k];
+    }
+    fill_up(region->core_shape[k], n, 1);
+  }
 }
 
 /* Copies the n particles near that list_margins listed. */
@@ -286,7 +320,7 @@ static void add_to_tile(brick_sum *b, int tile, int whole, float most)
     memcpy(lanes, samples, sizeof(lanes));
   }
   b->begun |= bit;
-  add_kernel[b->p->request.kernel](b->scratch, n, &at, lanes);
+  add_kernel[b->p->kernel](b->scratch, n, &at, lanes);
   memcpy(samples, lanes, sizeof(lanes));
   b->sides->exact |= bit;
 }
@@ -354,7 +388,8 @@ static near_search begin_brick(pmb_particles *p, pmb_particle_scratch *scratch, 
   const int32_t z = (int32_t)(row / (uint64_t)p->bricks[1]) * PMB_BRICK_Z;
   *b = (brick_sum){ p, scratch, (pmb_particle_sides *)p->sides.data + (i - p->window_begin), UINT32_MAX, 0, 0 };
   return (near_search){ p, p->amounts.data, { x, y, z },
-    { x + PMB_BRICK_X - 1, y + PMB_BRICK_Y - 1, z + PMB_BRICK_Z - 1 }, &scratch->near, add_to_brick, b, NULL, 0 };
+    { x + PMB_BRICK_X - 1, y + PMB_BRICK_Y - 1, z + PMB_BRICK_Z - 1 }, &scratch->near, add_to_brick, b, NULL,
+    shapes_of(p), 0 };
 }
 
 /* Prepares the sum of tiles that the surface needs, though bounds have decided them. */

@@ -82,9 +82,15 @@ pmb_status pmb_particles_check(pmb_particles *p, const pmb_particle_request *req
   *r = *request;
   r->smoothing = r->smoothing == 0 ? 2 : r->smoothing;
   r->brick_limit = r->brick_limit == 0 ? (int64_t)1 << 26 : r->brick_limit;
+  p->kernel = r->anisotropic ? PMB_KERNEL_SHAPED : (int)r->kernel;
   if ((unsigned)r->kernel > (unsigned)PMB_KERNEL_SPHERES) {
     return pmb_fail(context, PMB_INVALID, "pmb_particles_count: kernel is %d; use 0 to %d", (int)r->kernel,
       (int)PMB_KERNEL_SPHERES);
+  }
+  if (r->anisotropic && r->kernel != PMB_KERNEL_SPLINE) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_particles_count: anisotropic is %d, and kernel is %d; only PMB_KERNEL_SPLINE (%d) has anisotropic kernels",
+      r->anisotropic, (int)r->kernel, (int)PMB_KERNEL_SPLINE);
   }
   if ((unsigned)r->normals > (unsigned)PMB_NORMALS_BY_SOBEL) {
     return pmb_fail(context, PMB_INVALID, "pmb_particles_count: normals is %d; use 0 to %d", (int)r->normals,

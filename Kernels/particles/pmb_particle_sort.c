@@ -177,10 +177,12 @@ static pmb_status merge_facts(pmb_particles *p, pmb_particle_bounds *bounds)
   memcpy(bounds->low, all.low, sizeof(all.low));
   memcpy(bounds->high, all.high, sizeof(all.high));
   set_reach(p, bounds->radius);
-  /* The halo has the particles that reach a sample, those that reach these if densities are computed, and a layer of bricks. */
-  const int twice = r->kernel == PMB_KERNEL_SPLINE && !r->densities.values;
+  /* The halo has the particles that reach a sample, farther away those that move there, the neighbours of these if densities or
+   * shapes are computed, and a layer of bricks. */
+  const int moves = p->kernel == PMB_KERNEL_SHAPED;
+  const int twice = moves || (r->kernel == PMB_KERNEL_SPLINE && !r->densities.values);
   bounds->reach = ceil(p->reach);
-  bounds->halo = (1 + twice) * (ceil(p->reach) + 2) + PMB_BRICK_Z;
+  bounds->halo = (1 + moves + twice) * (ceil(p->reach) + 2) + PMB_BRICK_Z;
   return PMB_OK;
 }
 
@@ -335,7 +337,15 @@ static pmb_status sort_keys(pmb_particles *p, int *sorted)
 typedef struct fill_job {
   pmb_particles *p;
   const uint32_t *indices;
+  uint32_t *sorted; /* for fill_moved */
 } fill_job;
+
+static pmb_status fill_particles(fill_job *job, pmb_body *fill)
+{
+  return pmb_crew_loop(&job->p->context->crew, (size_t)chunks_of(job->p->count, PMB_PARTICLE_CHUNK), fill, job)
+    ? PMB_OK
+    : pmb_fail(job->p->context, PMB_ABORTED, "aborted by the progress hook");
+}
 
 static void fill_chunk(void *data, int worker, size_t chunk)
 {
@@ -443,8 +453,63 @@ pmb_status pmb_particles_sort(pmb_particles *p)
     return status;
   }
   p->sorted = p->indices[sorted].data;
-  fill_job job = { p, p->sorted };
-  return pmb_crew_loop(&p->context->crew, (size_t)chunks_of(n, PMB_PARTICLE_CHUNK), fill_chunk, &job)
-    ? PMB_OK
-    : pmb_fail(p->context, PMB_ABORTED, "aborted by the progress hook");
+  fill_job job = { p, p->sorted, NULL };
+  return fill_particles(&job, fill_chunk);
+}
+
+/* ---- sort again after pass shapes ---- */
+
+static void key_moved(void *data, int worker, size_t chunk)
+{
+  pmb_particles *p = data;
+  const int64_t begin = (int64_t)chunk * PMB_PARTICLE_CHUNK, end = pmb_smaller(begin + PMB_PARTICLE_CHUNK, p->count);
+  (void)worker;
+  for (int64_t i = begin; i < end; ++i) {
+    const int32_t *cell = ((const pmb_particle_moved *)p->moved.data)[i].cell;
+    const uint64_t x = (uint64_t)(cell[0] >> p->shift), y = (uint64_t)(cell[1] >> p->shift);
+    ((uint64_t *)p->keys[0].data)[i] =
+      x + (uint64_t)p->cubes[0] * (y + (uint64_t)p->cubes[1] * (uint64_t)(cell[2] >> p->shift));
+    ((uint32_t *)p->indices[0].data)[i] = (uint32_t)i;
+  }
+}
+
+/* Writes the sorted particles. job->indices: where each was before; p->sorted becomes its index in the input. */
+static void fill_moved(void *data, int worker, size_t chunk)
+{
+  const fill_job *job = data;
+  pmb_particles *p = job->p;
+  const int64_t begin = (int64_t)chunk * PMB_PARTICLE_CHUNK, end = pmb_smaller(begin + PMB_PARTICLE_CHUNK, p->count);
+  (void)worker;
+  for (int64_t i = begin; i < end; ++i) {
+    const pmb_particle_moved *from = (const pmb_particle_moved *)p->moved.data + job->indices[i];
+    for (int a = 0; a < 3; ++a) {
+      ((int32_t *)p->cells[a].data)[i] = from->cell[a];
+      ((float *)p->fractions[a].data)[i] = from->fraction[a];
+    }
+    memcpy((float *)p->shapes.data + 6 * i, from->shape, sizeof(from->shape));
+    ((float *)p->amounts.data)[i] = from->amount;
+    if (p->request.radii.values) {
+      ((float *)p->scales.data)[i] = from->scale;
+      ((float *)p->reaches.data)[i] = from->reach;
+    }
+    job->sorted[i] = from->index;
+  }
+}
+
+pmb_status pmb_particles_sort_moved(pmb_particles *p)
+{
+  const int64_t chunks = chunks_of(p->count, PMB_PARTICLE_CHUNK);
+  int sorted = 0;
+  pmb_status status =
+    pmb_particles_reserve(p, &p->shapes, p->count + PMB_PARTICLE_TAIL, 6 * sizeof(float), "the particles' shapes");
+  status = status ? status : pmb_particles_run(p, chunks, key_moved, 0.1, 0.1);
+  status = status ? status : sort_keys(p, &sorted);
+  status = status ? status : find_rows(p, p->keys[sorted].data);
+  if (status != PMB_OK) {
+    return status;
+  }
+  memset((float *)p->shapes.data + 6 * p->count, 0, PMB_PARTICLE_TAIL * 6 * sizeof(float));
+  fill_job job = { p, p->indices[sorted].data, p->indices[1 - sorted].data };
+  p->sorted = job.sorted;
+  return fill_particles(&job, fill_moved);
 }

@@ -89,9 +89,9 @@ void pmb_particles_destroy(pmb_particles *p)
     }
     pmb_buffer *buffers[] = { &p->facts, &p->keys[0], &p->keys[1], &p->indices[0], &p->indices[1], &p->histograms,
       &p->cells[0], &p->cells[1], &p->cells[2], &p->fractions[0], &p->fractions[1], &p->fractions[2], &p->scales,
-      &p->amounts, &p->reaches, &p->masses, &p->row_keys, &p->row_begins, &p->layers, &p->layer_begins, &p->bits,
-      &p->bricks_reached, &p->samples, &p->sides, &p->unsure, &p->active, &p->parameters, &p->candidates, &p->scratch,
-      &p->cpu_scratch, &p->cloud, &p->cpu.found.records, &p->cpu.found.chunks };
+      &p->amounts, &p->reaches, &p->masses, &p->shapes, &p->moved, &p->row_keys, &p->row_begins, &p->layers,
+      &p->layer_begins, &p->bits, &p->bricks_reached, &p->samples, &p->sides, &p->unsure, &p->active, &p->parameters,
+      &p->candidates, &p->scratch, &p->cpu_scratch, &p->cloud, &p->cpu.found.records, &p->cpu.found.chunks };
     for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
       pmb_buffer_free(memory, buffers[i]);
     }
@@ -337,12 +337,21 @@ static pmb_status reserve_workers(pmb_particles *p)
                 : pmb_particles_reserve(p, &p->cpu_scratch, workers, pmb_cpu_scratch_size(PMB_FLOAT32), "workers");
 }
 
-/* Computes the densities if the kernel needs them and the request has none. */
-static pmb_status find_densities(pmb_particles *p)
+/* Sorts the particles. Computes densities if the kernel needs them and the request has none, and shapes if it is anisotropic. */
+static pmb_status sort_particles(pmb_particles *p)
 {
-  return p->request.kernel != PMB_KERNEL_SPLINE || p->request.densities.values
-    ? PMB_OK
-    : pmb_particles_run(p, chunks_of(p->count, PMB_PARTICLE_DENSITIES), p->loops->particle_densities, 0.05, 0.1);
+  const int64_t chunks = chunks_of(p->count, PMB_PARTICLE_DENSITIES);
+  pmb_status status = pmb_particles_sort(p);
+  status = status ? status : reserve_workers(p);
+  if (status == PMB_OK && p->request.kernel == PMB_KERNEL_SPLINE && !p->request.densities.values) {
+    status = pmb_particles_run(p, chunks, p->loops->particle_densities, 0.05, 0.07);
+  }
+  if (status == PMB_OK && p->kernel == PMB_KERNEL_SHAPED) {
+    status = pmb_particles_reserve(p, &p->moved, p->count, sizeof(pmb_particle_moved), "the particles' shapes");
+    status = status ? status : pmb_particles_run(p, chunks, p->loops->particle_shapes, 0.07, 0.1);
+    status = status ? status : pmb_particles_sort_moved(p);
+  }
+  return status;
 }
 
 static pmb_status count_particles(pmb_particles *p)
@@ -361,11 +370,9 @@ static pmb_status count_particles(pmb_particles *p)
       "memory, or use a larger spacing",
       (long long)p->bricks[0], (long long)p->bricks[1], (long long)p->bricks[2]);
   }
-  status = pmb_particles_sort(p);
+  status = sort_particles(p);
   status = status ? status : pmb_particles_reach(p);
-  status = status ? status : reserve_workers(p);
   p->cpu.scratch = p->cpu_scratch;
-  status = status ? status : find_densities(p);
   status = status ? status : find_active(p);
   return status ? status : scan(p);
 }
@@ -458,12 +465,8 @@ pmb_status pmb_particles_sample(
   }
   set_isovalue(p);
   pmb_status status = pmb_particles_prepare(p);
-  if (p->count > 0 && p->reach > 0) {
-    status = status ? status : pmb_particles_sort(p);
-  }
-  status = status ? status : reserve_workers(p);
-  if (p->count > 0 && p->reach > 0) {
-    status = status ? status : find_densities(p);
+  if (status == PMB_OK) {
+    status = p->count > 0 && p->reach > 0 ? sort_particles(p) : reserve_workers(p);
   }
   p->image = image;
   return status ? status : pmb_particles_run(p, image->dims[1] * image->dims[2], p->loops->particle_sample, 0.1, 1);

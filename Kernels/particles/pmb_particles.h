@@ -26,8 +26,10 @@
  *     polynomial    weight * (1 - q^2 / 4)^3, 0 beyond q = 2
  *     spheres       the greatest of radius - distance
  *
+ * Anisotropic kernels are splines of |S (x - m)|, times det(S), with a matrix S and a center m per particle.
+ *
  * Sources: Monaghan, "Smoothed Particle Hydrodynamics", 1992 (the spline); Wyvill, McPheeters, Wyvill, "Data Structure for Soft
- * Objects", 1986 (a polynomial). */
+ * Objects", 1986 (a polynomial); Yu, Turk, "Reconstructing Surfaces of Particle-Based Fluids Using Anisotropic Kernels", 2013. */
 #ifndef PMB_PARTICLES_H
 #define PMB_PARTICLES_H
 
@@ -97,6 +99,9 @@ typedef struct pmb_particle_request {
   const pmb_particle_bounds *whole;
   int64_t z_begin, z_end;
   pmb_particle_normals normals;
+  /* For the spline only. 1: each particle moves towards its neighbours, and its kernel gets the shape of their distribution: flat
+   * surfaces are flatter, sheets and edges thinner (Yu and Turk). */
+  int anisotropic;
 } pmb_particle_request;
 
 /* A dense grid to fill, x fastest. Sample (i, j, k) lies at origin + (first + (i, j, k)) * spacing. */

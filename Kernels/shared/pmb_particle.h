@@ -98,6 +98,14 @@ PMB_INLINE void pmb_merge_facts(pmb_particle_facts *facts, const pmb_particle_fa
 
 /* ---- kernels ---- */
 
+/* A kernel besides those of pmb_particle_kernel: the spline, with a shape per particle. */
+enum { PMB_KERNEL_SHAPED = PMB_KERNEL_SPHERES + 1 };
+
+PMB_INLINE int pmb_is_spline(const int kernel)
+{
+  return kernel == PMB_KERNEL_SPLINE || kernel == PMB_KERNEL_SHAPED;
+}
+
 /* Offset along an axis from a particle to a place. Whole numbers are below 2^24, so their difference is exact. */
 PMB_INLINE float pmb_particle_offset(float whole, float part, float cell, float fraction)
 {
@@ -150,20 +158,20 @@ PMB_INLINE float pmb_kernel_amount(
 {
   const double pi = 3.14159265358979323846, h = length * spacing;
   const double of_spline = density > 0 ? mass / density / h / h / h / pi : 0;
-  const double amount = kernel == PMB_KERNEL_SPHERES ? length : kernel == PMB_KERNEL_SPLINE ? of_spline : weight;
+  const double amount = kernel == PMB_KERNEL_SPHERES ? length : pmb_is_spline(kernel) ? of_spline : weight;
   return (float)(amount < 1e30 ? amount : 1e30);
 }
 
 /* The `scale` of pmb_kernel_value for a smoothing length in cells. */
 PMB_INLINE double pmb_kernel_scale(int kernel, double smoothing_length)
 {
-  return kernel == PMB_KERNEL_SPLINE ? 1 / smoothing_length : 1 / (smoothing_length * smoothing_length);
+  return pmb_is_spline(kernel) ? 1 / smoothing_length : 1 / (smoothing_length * smoothing_length);
 }
 
 /* The kernel at a squared distance. */
 PMB_INLINE float pmb_kernel_value(const int kernel, float distance2, float scale)
 {
-  if (kernel == PMB_KERNEL_SPLINE) {
+  if (pmb_is_spline(kernel)) {
     const float q = sqrtf(distance2) * scale;
     const float outer = pmb_positive(2 - q), inner = pmb_positive(1 - q);
     return outer * outer * outer * 0.25f - inner * inner * inner;
@@ -179,7 +187,7 @@ PMB_INLINE float pmb_kernel_value(const int kernel, float distance2, float scale
 /* The kernel's derivative by distance, divided by the distance. Multiplied by the offset from the particle it is the gradient. */
 PMB_INLINE float pmb_kernel_slope(const int kernel, float distance2, float scale)
 {
-  if (kernel == PMB_KERNEL_SPLINE) {
+  if (pmb_is_spline(kernel)) {
     const float q = sqrtf(distance2) * scale;
     const float outer = pmb_positive(2 - q), inner = pmb_positive(1 - q);
     return (inner * inner * 3 - outer * outer * 0.75f) * (scale * scale) / (q > 1e-12f ? q : 1e-12f);
@@ -240,6 +248,109 @@ PMB_INLINE double pmb_kernel_add_weighted(const int kernel, double total, double
   const double after = kernel == PMB_KERNEL_SPHERES ? value : total + weight * value;
   return weight > 0 ? after : total;
 }
+
+/* ---- shapes of anisotropic kernels ----
+ *
+ * Yu and Turk, "Reconstructing Surfaces of Particle-Based Fluids Using Anisotropic Kernels", 2013. A particle's kernel takes the
+ * offset times a symmetric matrix, its shape, and moves towards its neighbours. Both come from the neighbours within reach,
+ * weighted by 1 - (distance / reach)^3. The shape's eigenvectors are those of their covariance; its eigenvalues are the
+ * reciprocals of the covariance's, which are relative to those in the middle of a fluid and limited to [1/4, 1]. So no kernel
+ * reaches farther than a round one. Lengths are in smoothing lengths. Elements of a symmetric matrix: xx, yy, zz, xy, xz, yz. */
+
+enum {
+  PMB_SHAPE_SUMS = 11,      /* weights, weighted offsets (3), their products (6), number of neighbours and 1 */
+  PMB_SHAPE_NEIGHBOURS = 6, /* particles with fewer get a round kernel of half the length */
+  PMB_SHAPE_STEPS = 12      /* of Jacobi's method: four times each pair of axes */
+};
+#define PMB_SHAPE_MOVES 0.9f /* part of the way to the neighbours' mean */
+
+/* Adds a neighbour to the sums of a particle. way: offset from the neighbour in cells. */
+PMB_INLINE void pmb_shape_add(const float way[3], float scale, float sum[PMB_SHAPE_SUMS])
+{
+  const float x = way[0] * scale, y = way[1] * scale, z = way[2] * scale;
+  const float part = 0.5f * sqrtf(x * x + (y * y + z * z)), weight = pmb_positive(1 - part * part * part);
+  const float wx = weight * x, wy = weight * y, wz = weight * z;
+  sum[0] += weight;
+  sum[1] += wx;
+  sum[2] += wy;
+  sum[3] += wz;
+  sum[4] += wx * x;
+  sum[5] += wy * y;
+  sum[6] += wz * z;
+  sum[7] += wx * y;
+  sum[8] += wx * z;
+  sum[9] += wy * z;
+  sum[10] += weight > 0 ? 1 : 0;
+}
+
+/* A step of Jacobi's method: rotates axes x and y so that the matrix's element xy becomes 0, then renames x, y, z to z, x, y.
+ * Component k of axis i is axes[3 * i + k]. */
+PMB_INLINE void pmb_shape_rotate(float matrix[6], float axes[9])
+{
+  const float half = 0.5f * (matrix[1] - matrix[0]), xy = matrix[3];
+  const float below = fabsf(half) + sqrtf(half * half + xy * xy);
+  const float t = (half < 0 ? -xy : xy) / (below > 1e-18f ? below : 1e-18f); /* the tangent, from -1 to 1 */
+  const float c = 1 / sqrtf(t * t + 1), s = t * c;
+  const float xx = matrix[0] - t * xy, yy = matrix[1] + t * xy;
+  const float xz = c * matrix[4] - s * matrix[5], yz = s * matrix[4] + c * matrix[5];
+  matrix[0] = yy;
+  matrix[1] = matrix[2];
+  matrix[2] = xx;
+  matrix[3] = yz;
+  matrix[4] = 0;
+  matrix[5] = xz;
+  for (int k = 0; k < 3; ++k) {
+    const float x = axes[k], y = axes[3 + k];
+    axes[k] = s * x + c * y;
+    axes[3 + k] = axes[6 + k];
+    axes[6 + k] = c * x - s * y;
+  }
+}
+
+/* Sets the shape from the sums of a particle. Returns its determinant. */
+PMB_INLINE float pmb_shape_find(const float sum[PMB_SHAPE_SUMS], float shape[6])
+{
+  const float in_fluid =
+    0.5f; /* least variance for a round kernel: a ball of radius 2 with the neighbours' weights has 0.6 */
+  const float each = 1 / sum[0], x = sum[1] * each, y = sum[2] * each, z = sum[3] * each;
+  const int few = sum[10] < PMB_SHAPE_NEIGHBOURS + 1; /* the particle itself counts too */
+  float matrix[6] = { sum[4] * each - x * x, sum[5] * each - y * y, sum[6] * each - z * z, sum[7] * each - x * y,
+    sum[8] * each - x * z, sum[9] * each - y * z };
+  float axes[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, along[3];
+  for (int step = 0; step < PMB_SHAPE_STEPS; ++step) {
+    pmb_shape_rotate(matrix, axes);
+  }
+  for (int i = 0; i < 3; ++i) {
+    const float length = matrix[i] / in_fluid;
+    along[i] = few ? 2 : 1 / (length < 0.25f ? 0.25f : length > 1 ? 1 : length);
+  }
+  for (int k = 0; k < 6; ++k) {
+    const int a = k < 3 ? k : k == 5 ? 1 : 0, b = k < 3 ? k : k == 3 ? 1 : 2;
+    shape[k] =
+      along[0] * axes[a] * axes[b] + along[1] * axes[3 + a] * axes[3 + b] + along[2] * axes[6 + a] * axes[6 + b];
+  }
+  return along[0] * along[1] * along[2];
+}
+
+/* Multiplies an offset by a shape. */
+PMB_INLINE void pmb_shape_apply(const float shape[6], float way[3])
+{
+  const float x = way[0], y = way[1], z = way[2];
+  way[0] = shape[0] * x + shape[3] * y + shape[4] * z;
+  way[1] = shape[3] * x + shape[1] * y + shape[5] * z;
+  way[2] = shape[4] * x + shape[5] * y + shape[2] * z;
+}
+
+/* Moves a particle along an axis towards its neighbours. */
+PMB_INLINE void pmb_shape_move(float offset, float weight, float scale, int32_t *cell, float *fraction)
+{
+  const float way = PMB_SHAPE_MOVES * (offset / weight) / scale;
+  const float place = *fraction - (fabsf(way) < 0x1p29f ? way : 0), whole = floorf(place);
+  *cell += (int32_t)whole;
+  *fraction = place - whole;
+}
+
+/* ---- points ---- */
 
 /* World coordinate of a point at `whole` + `part` cells from a brick's first sample, which has index `origin`. */
 PMB_INLINE double pmb_particle_world(double spacing, int64_t origin, float whole, float part)

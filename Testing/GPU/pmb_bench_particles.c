@@ -26,16 +26,19 @@ typedef struct scene {
   const char *name;
   double thousands, spray, cells;
   pmb_particle_kernel kernel;
+  int anisotropic;
 } scene;
 
 static const scene scenes[] = {
-  { "dam with spray", 200, 28, 0, PMB_KERNEL_SPLINE },
-  { "dam with spray", 2000, 28, 0, PMB_KERNEL_SPLINE },
-  { "dam with little spray", 2000, 120, 0, PMB_KERNEL_SPLINE },
-  { "dam with spray", 20000, 28, 0, PMB_KERNEL_SPLINE },
-  { "dam with little spray", 20000, 120, 0, PMB_KERNEL_SPLINE },
-  { "box of 128^3 cells", 125, 120, 128, PMB_KERNEL_POLYNOMIAL },
-  { "box of 256^3 cells", 1000, 120, 256, PMB_KERNEL_POLYNOMIAL },
+  { "dam with spray", 200, 28, 0, PMB_KERNEL_SPLINE, 0 },
+  { "dam with spray, anisotropic", 200, 28, 0, PMB_KERNEL_SPLINE, 1 },
+  { "dam with spray", 2000, 28, 0, PMB_KERNEL_SPLINE, 0 },
+  { "dam with spray, anisotropic", 2000, 28, 0, PMB_KERNEL_SPLINE, 1 },
+  { "dam with little spray", 2000, 120, 0, PMB_KERNEL_SPLINE, 0 },
+  { "dam with spray", 20000, 28, 0, PMB_KERNEL_SPLINE, 0 },
+  { "dam with little spray", 20000, 120, 0, PMB_KERNEL_SPLINE, 0 },
+  { "box of 128^3 cells", 125, 120, 128, PMB_KERNEL_POLYNOMIAL, 0 },
+  { "box of 256^3 cells", 1000, 120, 256, PMB_KERNEL_POLYNOMIAL, 0 },
 };
 
 /* Returns the positions; sets their number and the longest side. */
@@ -146,7 +149,8 @@ static void rows(pmb_context *gpu, pmb_context *cpu, const scene *s)
     .spacing = s->cells ? longest / s->cells : 0.25,
     .isovalue = 0.6,
     .kernel = s->kernel,
-    .radius = 0.5 };
+    .radius = 0.5,
+    .anisotropic = s->anisotropic };
   row(gpu, "GPU", s->name, &request);
   if (s->thousands < 10000) row(cpu, "CPU", s->name, &request);
   if (cudaMalloc(&d_places, (size_t)count * 12) || cudaMemcpy(d_places, places, (size_t)count * 12, TO_DEVICE)) {

@@ -15,7 +15,7 @@ typedef struct cloud {
   int16_t whole[MOST];
 } cloud;
 
-static void cloud_random(cloud *c, test_rng *rng, pmb_particle_kernel kernel)
+static void cloud_random(cloud *c, test_rng *rng, int kernel)
 {
   const int64_t n = rng_int(rng, 1, rng_int(rng, 0, 3) ? 40 : MOST);
   const double size = rng_real(rng, 0, 3), middle = rng_real(rng, -100, 100);
@@ -38,7 +38,7 @@ static void cloud_random(cloud *c, test_rng *rng, pmb_particle_kernel kernel)
   if (rng_int(rng, 0, 1)) r->radii = (pmb_particle_array){ c->radius, PMB_FLOAT32, n, 0 };
   if (rng_int(rng, 0, 1)) r->smoothing = rng_real(rng, 0.9, 2.2);
   r->normals = (pmb_particle_normals)rng_int(rng, 0, 3);
-  if (kernel == PMB_KERNEL_SPLINE) {
+  if (r->kernel == PMB_KERNEL_SPLINE) {
     if (rng_int(rng, 0, 1)) r->masses = (pmb_particle_array){ c->number[0], PMB_FLOAT32, n, 0 };
     if (rng_int(rng, 0, 1)) r->densities = (pmb_particle_array){ c->wide, PMB_FLOAT64, n, WIDE };
     for (int64_t i = 0; r->densities.values && i < n; i++) c->wide[WIDE * i] = rng_real(rng, 0.5, 2);
@@ -118,7 +118,7 @@ static void random_clouds(void)
     static cloud c;
     result results[2];
     const pmb_type real = round & 4 ? PMB_FLOAT32 : PMB_FLOAT64, id = round & 8 ? PMB_INT32 : PMB_INT64;
-    cloud_random(&c, &rng, (pmb_particle_kernel)(round % 4));
+    cloud_random(&c, &rng, round % KERNELS);
     test_about("round %d: %lld particles", round, (long long)c.request.positions.count);
     pmb_particle_bounds bounds = { .struct_size = sizeof bounds };
     CHECK_STATUS(contexts[0], pmb_particles_find_bounds(particles[0], &c.request, &bounds), PMB_OK);
@@ -150,8 +150,8 @@ static void fluid(void)
     position[3 * i + 1] *= 0.25 * cbrt((double)n);
     position[3 * i + 2] *= 0.25 * cbrt((double)n);
   }
-  for (int kernel = 0; kernel < 4; kernel++) {
-    pmb_particle_request r = request_of(position, n, (pmb_particle_kernel)kernel);
+  for (int kernel = 0; kernel < KERNELS; kernel++) {
+    pmb_particle_request r = request_of(position, n, kernel);
     test_mesh ours, theirs;
     r.radius = 0.25;
     r.spacing = 0.125;
@@ -281,10 +281,10 @@ static void particles_on_device(void)
   pmb_particles *particles[2];
   test_rng rng = { 99 };
   for (int i = 0; i < 2; i++) CHECK_STATUS(contexts[i], pmb_particles_create(contexts[i], &particles[i]), PMB_OK);
-  for (int round = 0; round < 12; round++) {
+  for (int round = 0; round < 15; round++) {
     static cloud c;
     result host, device;
-    cloud_random(&c, &rng, (pmb_particle_kernel)(round % 4));
+    cloud_random(&c, &rng, round % KERNELS);
     test_about("round %d", round);
     run(contexts[0], particles[0], &c, PMB_FLOAT32, PMB_INT32, &host);
     pmb_particle_request *r = &c.request;

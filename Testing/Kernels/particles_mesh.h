@@ -9,14 +9,18 @@
 #include "particles/pmb_particles.h"
 #include "test_util.h"
 
-static inline pmb_particle_request request_of(const double *positions, int64_t count, pmb_particle_kernel kernel)
+enum { ANISOTROPIC = PMB_KERNEL_SPHERES + 1, KERNELS };
+
+/* kernel: a pmb_particle_kernel, or ANISOTROPIC for the anisotropic spline. */
+static inline pmb_particle_request request_of(const double *positions, int64_t count, int kernel)
 {
   return (pmb_particle_request){ .struct_size = sizeof(pmb_particle_request),
     .positions = { positions, PMB_FLOAT64, count, 0 },
     .spacing = 0.25,
     .isovalue = kernel == PMB_KERNEL_SPHERES ? 0 : 0.5,
-    .kernel = kernel,
-    .radius = 0.5 };
+    .kernel = kernel == ANISOTROPIC ? PMB_KERNEL_SPLINE : (pmb_particle_kernel)kernel,
+    .radius = 0.5,
+    .anisotropic = kernel == ANISOTROPIC };
 }
 
 /* Checks the ranges of a mesh against its arrays. */

@@ -14,6 +14,7 @@ enum { MOST = 32 };
 typedef struct scene {
   pmb_particle_request request;
   double position[MOST][3], radius[MOST], length[MOST], amount[MOST];
+  double center[MOST][3], shape[MOST][3][3]; /* of the kernel */
 } scene;
 
 static inline double kernel_of(pmb_particle_kernel kernel, double q)
@@ -38,6 +39,73 @@ static inline double value_or(const pmb_particle_array *array, int64_t i, double
   return array->values ? ((const double *)array->values)[i] : other;
 }
 
+/* Finds the eigenvalues of a symmetric matrix, in its diagonal, and the axes: rotates the largest other element away, often. */
+static inline void find_axes(double m[3][3], double axes[3][3])
+{
+  for (int i = 0; i < 9; i++) axes[i / 3][i % 3] = i % 4 == 0;
+  for (int turn = 0; turn < 60; turn++) {
+    int p = 0, q = 1;
+    if (fabs(m[0][2]) > fabs(m[p][q])) q = 2;
+    if (fabs(m[1][2]) > fabs(m[p][q])) p = 1, q = 2;
+    const double angle = 0.5 * atan2(2 * m[p][q], m[q][q] - m[p][p]), c = cos(angle), s = sin(angle);
+    for (int k = 0; k < 3; k++) {
+      const double x = m[k][p], y = m[k][q], u = axes[p][k], v = axes[q][k];
+      m[k][p] = c * x - s * y;
+      m[k][q] = s * x + c * y;
+      axes[p][k] = c * u - s * v;
+      axes[q][k] = s * u + c * v;
+    }
+    for (int k = 0; k < 3; k++) {
+      const double x = m[p][k], y = m[q][k];
+      m[p][k] = c * x - s * y;
+      m[q][k] = s * x + c * y;
+    }
+  }
+}
+
+/* Sets center and shape of particle i from all particles; multiplies its amount by the determinant. */
+static inline void scene_shape(scene *s, int64_t i)
+{
+  const double h = s->length[i];
+  double all = 0, mean[3] = { 0 }, m[3][3] = { { 0 } }, axes[3][3];
+  int neighbours = -1;
+  for (int pass = 0; pass < 2; pass++)
+    for (int64_t j = 0; j < s->request.positions.count; j++) {
+      const double weight = 1 - pow(distance_of(s->position[i], s->position[j]) / (2 * h), 3);
+      if (weight <= 0) continue;
+      neighbours += pass == 0;
+      all += pass == 0 ? weight : 0;
+      for (int a = 0; a < 3; a++) {
+        mean[a] += pass == 0 ? weight * (s->position[j][a] - s->position[i][a]) : 0;
+        for (int b = 0; b < 3 && pass == 1; b++)
+          m[a][b] += weight / all / (h * h) * (s->position[j][a] - s->position[i][a] - mean[a] / all) *
+            (s->position[j][b] - s->position[i][b] - mean[b] / all);
+      }
+    }
+  find_axes(m, axes);
+  memset(s->shape[i], 0, sizeof s->shape[i]);
+  memcpy(s->center[i], s->position[i], sizeof s->center[i]);
+  for (int k = 0; k < 3; k++) {
+    const double stretch = neighbours < 6 ? 2 : 1 / fmin(fmax(m[k][k] / 0.5, 0.25), 1);
+    s->center[i][k] += 0.9 * mean[k] / all;
+    s->amount[i] *= stretch;
+    for (int n = 0; n < 9; n++) s->shape[i][n / 3][n % 3] += stretch * axes[k][n / 3] * axes[k][n % 3];
+  }
+}
+
+/* The distance from particle i that counts for its kernel. */
+static inline double scene_distance(const scene *s, int64_t i, const double at[3])
+{
+  double sum = 0;
+  if (!s->request.anisotropic) return distance_of(s->position[i], at);
+  for (int a = 0; a < 3; a++) {
+    double along = 0;
+    for (int b = 0; b < 3; b++) along += s->shape[i][a][b] * (at[b] - s->center[i][b]);
+    sum += along * along;
+  }
+  return sqrt(sum);
+}
+
 static inline void scene_make(scene *s, const pmb_particle_request *r)
 {
   s->request = *r;
@@ -55,6 +123,7 @@ static inline void scene_make(scene *s, const pmb_particle_request *r)
     if (r->densities.values) density = value_or(&r->densities, i, 0) * 3.14159265358979323846 * pow(s->length[i], 3);
     s->amount[i] = value_or(&r->masses, i, 1) / density;
   }
+  for (int64_t i = 0; r->anisotropic && i < r->positions.count; i++) scene_shape(s, i);
 }
 
 static inline double potential(const scene *s, const double at[3])
@@ -62,7 +131,7 @@ static inline double potential(const scene *s, const double at[3])
   const pmb_particle_request *r = &s->request;
   double sum = r->kernel == PMB_KERNEL_SPHERES ? -1e30 : 0;
   for (int64_t i = 0; i < r->positions.count; i++) {
-    const double distance = distance_of(s->position[i], at);
+    const double distance = scene_distance(s, i, at);
     if (r->kernel == PMB_KERNEL_SPHERES)
       sum = fmax(sum, s->radius[i] - distance);
     else

@@ -52,7 +52,7 @@ static void judge_attributes(const scene *s, const attribute_arrays *a, int64_t 
   for (int64_t n = 0; n < a->sizes.points; n++) {
     double mean[WIDE] = { 0 }, total = 0, whole = 0, deepest = -1e30, second = -1e30, reach = 0;
     for (int64_t i = 0; i < s->request.positions.count; i++) {
-      const double distance = distance_of(s->position[i], a->points + 3 * n), depth = s->radius[i] - distance;
+      const double distance = scene_distance(s, i, a->points + 3 * n), depth = s->radius[i] - distance;
       const int spheres = s->request.kernel == PMB_KERNEL_SPHERES, deeper = depth > deepest;
       const double weight =
         spheres ? deeper : fabs(s->amount[i]) * kernel_of(s->request.kernel, distance / s->length[i]);
@@ -82,7 +82,7 @@ static void attributes(void)
     attribute_arrays first, other;
     double position[3 * MOST], number[2][MOST];
     const int64_t n = MOST - 1;
-    pmb_particle_request r = request_of(position, n, (pmb_particle_kernel)(round % 4));
+    pmb_particle_request r = request_of(position, n, round % KERNELS);
     for (int64_t i = 0; i < 3 * n; i++) position[i] = rng_real(&rng, -2, 2);
     for (int64_t i = 0; i < n; i++) {
       for (int c = 0; c < WIDE; c++) first.wide[WIDE * i + c] = c < 3 ? position[3 * i + c] : rng_real(&rng, -1, 1);
@@ -125,9 +125,9 @@ static void attributes_out_of_reach(void)
 {
   const double position[6] = { 0.01, 0.02, 0, 5.01, 5, 5.02 };
   pmb_context *context = context_new(1, NULL);
-  for (int kernel = 0; kernel < 4; kernel++) {
+  for (int kernel = 0; kernel < KERNELS; kernel++) {
     attribute_arrays a = { .whole = { 11, 22 }, .gap = { 1, 2 } };
-    pmb_particle_request r = request_of(position, 2, (pmb_particle_kernel)kernel);
+    pmb_particle_request r = request_of(position, 2, kernel);
     r.spacing = 1;
     r.radius = 0.05;
     if (kernel != PMB_KERNEL_SPHERES) r.isovalue = 1e-20;

@@ -12,7 +12,7 @@ static void images(void)
   for (int round = 0; round < (TEST_SLOW ? 12 : 60); round++) {
     double position[3 * MOST], number[3][MOST];
     const int64_t count = round == 5 ? 0 : rng_int(&rng, 1, MOST);
-    pmb_particle_request r = request_of(position, count, (pmb_particle_kernel)(round % 4));
+    pmb_particle_request r = request_of(position, count, round % KERNELS);
     pmb_particle_image image = { .struct_size = sizeof image };
     scene s;
     r.spacing = rng_real(&rng, 0.1, 0.9);

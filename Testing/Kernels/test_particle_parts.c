@@ -29,14 +29,14 @@ static void fill_cloud(cloud *c, test_rng *rng, double size, int has_large)
 }
 
 /* A request for a cloud. The bits of `with` choose among the arrays that its kernel takes. */
-static pmb_particle_request request_for(const cloud *c, pmb_particle_kernel kernel, int with)
+static pmb_particle_request request_for(const cloud *c, int kernel, int with)
 {
   const int64_t n = c->count;
   pmb_particle_request r = request_of(c->position, n, kernel);
   r.normals = (pmb_particle_normals)(with % 4);
   if (with & 1) r.radii = (pmb_particle_array){ c->radius, PMB_FLOAT64, n, 0 };
-  if (with & 2 && kernel == PMB_KERNEL_SPLINE) r.masses = (pmb_particle_array){ c->mass, PMB_FLOAT64, n, 0 };
-  if (with & 4 && kernel == PMB_KERNEL_SPLINE) r.densities = (pmb_particle_array){ c->density, PMB_FLOAT64, n, 0 };
+  if (with & 2 && r.kernel == PMB_KERNEL_SPLINE) r.masses = (pmb_particle_array){ c->mass, PMB_FLOAT64, n, 0 };
+  if (with & 4 && r.kernel == PMB_KERNEL_SPLINE) r.densities = (pmb_particle_array){ c->density, PMB_FLOAT64, n, 0 };
   if (with & 2 && (kernel == PMB_KERNEL_GAUSSIAN || kernel == PMB_KERNEL_POLYNOMIAL))
     r.weights = (pmb_particle_array){ c->weight, PMB_FLOAT64, n, 0 };
   return r;
@@ -101,8 +101,8 @@ static void append_mesh(
 }
 
 /* The bounds of a cloud, from two halves of its particles. */
-static pmb_particle_bounds bounds_of(pmb_context *context, pmb_particles *particles, const cloud *c,
-  pmb_particle_kernel kernel, int with, double spacing)
+static pmb_particle_bounds bounds_of(
+  pmb_context *context, pmb_particles *particles, const cloud *c, int kernel, int with, double spacing)
 {
   pmb_particle_bounds whole = { .struct_size = sizeof whole }, half = whole;
   cloud *part = test_allocate(1, sizeof *part);
@@ -129,15 +129,15 @@ static void parts_and_whole(void)
   static cloud c, part;
   test_rng rng = { 3301 };
   for (int round = 0; round < (TEST_SLOW ? 16 : 64); round++) {
-    const pmb_particle_kernel kernel = (pmb_particle_kernel)(round % 4);
-    const int with = round / 4 % 8, count = 1 + round * 3 % 5;
+    const int kernel = round % KERNELS;
+    const int with = round / 4 % 8, count = 1 + round % 4;
     fill_cloud(&c, &rng, rng_real(&rng, 1, 8), round >= 32);
     pmb_particle_request r = request_for(&c, kernel, with);
     r.spacing = rng_real(&rng, 0.2, 0.6);
     pmb_context *context = context_new(1 + round % 3, NULL);
     pmb_particles *particles;
     corners expected = { 0 }, got = { 0 };
-    test_about("round %d: kernel %d, with %d, %d parts", round, (int)kernel, with, count);
+    test_about("round %d: kernel %d, with %d, %d parts", round, kernel, with, count);
     CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
     append_mesh(context, particles, &r, &c, &expected);
     const pmb_particle_bounds whole = bounds_of(context, particles, &c, kernel, with, r.spacing);
@@ -177,7 +177,7 @@ static void images_of_parts(void)
   pmb_particles *particles;
   CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
   for (int round = 0; round < 16; round++) {
-    const pmb_particle_kernel kernel = (pmb_particle_kernel)(round % 4);
+    const int kernel = round % KERNELS;
     fill_cloud(&c, &rng, 6, round > 7);
     pmb_particle_request r = request_for(&c, kernel, round / 4);
     const pmb_particle_bounds whole = bounds_of(context, particles, &c, kernel, round / 4, r.spacing);

@@ -16,8 +16,8 @@ static void unusual_clouds(void)
   double *position = test_allocate(3 * N, sizeof *position);
   int16_t whole[3 * 40];
   test_mesh m, other;
-  for (int kernel = 0; kernel < 4; kernel++) {
-    pmb_particle_request r = request_of(position, N, (pmb_particle_kernel)kernel);
+  for (int kernel = 0; kernel < KERNELS; kernel++) {
+    pmb_particle_request r = request_of(position, N, kernel);
     test_about("kernel %d", kernel);
     for (int i = 0; i < 3 * N; i++) position[i] = 0.3;
     pmb_measures got = closed_mesh(context, &r, &m); /* all in one place */
@@ -140,6 +140,9 @@ static void bad_requests(void)
   BAD(radii, ((pmb_particle_array){ number, PMB_FLOAT64, 3, 0 }), "radius of particle 1 is 0");
   BAD(masses, ((pmb_particle_array){ number, PMB_FLOAT64, 3, 0 }), "mass of particle 1 is 0");
   BAD(densities, ((pmb_particle_array){ number, PMB_FLOAT64, 3, 0 }), "density of particle 1 is 0");
+  pmb_particle_request round = request_of(position, 3, PMB_KERNEL_GAUSSIAN);
+  round.anisotropic = 1;
+  CHECK_REFUSED(context, pmb_particles_count(particles, &round, &sizes), PMB_INVALID, "anisotropic is 1");
   CHECK_REFUSED(context, pmb_particles_count(particles, NULL, &sizes), PMB_INVALID, "struct_size");
   CHECK_REFUSED(context, pmb_particles_count(particles, &good, NULL), PMB_INVALID, "struct_size");
   pmb_particle_request large = good;
@@ -226,6 +229,7 @@ static void failures_and_stops(void)
   for (int i = 0; i < n; i++) radius[i] = 0.4 + 0.0005 * i;
   pmb_particle_request r = request_of(position, n, PMB_KERNEL_SPLINE);
   r.radii = r.masses = (pmb_particle_array){ radius, PMB_FLOAT64, n, 0 };
+  r.anisotropic = 1; /* needs all the memory that others need */
   test_mesh right, m;
   pmb_context *context = context_new(2, NULL);
   closed_mesh(context, &r, &right);

@@ -92,7 +92,8 @@ static void judge_points(const scene *s, const test_mesh *m)
     const double v[2] = { sample_of(s, low), sample_of(s, high) }, part = (p[axis] - low[axis]) / h;
     const double on_line = v[0] + (v[1] - v[0]) * part;
     /* A point at a sample belongs to any edge there. */
-    wrong += !(fabs(on_line - iso) < slack || fabs(potential(s, p) - iso) < slack);
+    const double error = slack * fmax(1, fmax(v[0], v[1])); /* of the samples */
+    wrong += !(fabs(on_line - iso) < error || fabs(potential(s, p) - iso) < slack);
     const double length =
       s->request.normals == PMB_NORMALS_BY_KERNEL ? slope_of(s, p, slope) : differences_of(s, low, high, part, slope);
     if (length == 0) continue;
@@ -142,16 +143,16 @@ static void judge_count(const scene *s, const test_mesh *m)
   free(side);
 }
 
-static void random_clouds(void)
+static void judge_clouds(int is_anisotropic)
 {
   test_rng rng = { 2201 };
   pmb_context *context = context_new(2, NULL);
   int64_t points = 0;
   for (int round = 0; round < (TEST_SLOW ? 60 : 1000); round++) {
     double position[3 * MOST], array[4][MOST];
-    const int64_t n = rng_int(&rng, 1, round % 50 ? 6 : MOST);
+    const int64_t n = rng_int(&rng, 1, round % 50 && !is_anisotropic ? 6 : MOST);
     const double size = rng_real(&rng, 0, 2), middle = rng_real(&rng, -100, 100);
-    pmb_particle_request r = request_of(position, n, (pmb_particle_kernel)(round % 4));
+    pmb_particle_request r = request_of(position, n, is_anisotropic ? ANISOTROPIC : round % 4);
     for (int64_t i = 0; i < 3 * n; i++) position[i] = middle + rng_real(&rng, -size, size);
     if (n > 1 && rng_int(&rng, 0, 5) == 0) memcpy(position + 3, position, 3 * sizeof *position);
     for (int64_t i = 0; i < n; i++) {
@@ -160,7 +161,7 @@ static void random_clouds(void)
       array[2][i] = rng_real(&rng, 0.5, 2);
       array[3][i] = rng_real(&rng, -0.5, 2);
     }
-    r.spacing = rng_real(&rng, 0.17, 0.6);
+    r.spacing = rng_real(&rng, is_anisotropic ? 0.4 : 0.17, 0.6);
     r.isovalue = r.kernel == PMB_KERNEL_SPHERES ? rng_real(&rng, -0.3, 0.3) : rng_real(&rng, 0.1, 0.9);
     if (rng_int(&rng, 0, 1)) r.radii = (pmb_particle_array){ array[0], PMB_FLOAT64, n, 0 };
     if (rng_int(&rng, 0, 1)) r.smoothing = rng_real(&rng, 0.9, 2.2);
@@ -185,6 +186,16 @@ static void random_clouds(void)
   pmb_destroy(context);
 }
 
+static void random_clouds(void)
+{
+  judge_clouds(0);
+}
+
+static void anisotropic_clouds(void)
+{
+  judge_clouds(1);
+}
+
 /* ---- known surfaces ---- */
 
 /* The radius at which the potential of one particle equals the isovalue. */
@@ -193,7 +204,9 @@ static double radius_of(const pmb_particle_request *r)
   double low = 0, high = 10;
   for (int i = 0; i < 100; i++) {
     const double middle = (low + high) / 2;
-    *(kernel_of(r->kernel, middle / (2 * r->radius)) >= r->isovalue ? &low : &high) = middle;
+    const int part = r->anisotropic ? 2 : 1; /* without neighbours the kernel has half the length */
+    const double value = part * part * part * kernel_of(r->kernel, part * middle / (2 * r->radius));
+    *(value >= r->isovalue ? &low : &high) = middle;
   }
   return r->kernel == PMB_KERNEL_SPHERES ? r->radius - r->isovalue : low;
 }
@@ -203,10 +216,10 @@ static void one_particle(void)
 {
   const double position[3] = { 7.123, -3.456, 0.789 };
   pmb_context *context = context_new(1, NULL);
-  for (int kernel = 0; kernel < 4; kernel++) {
+  for (int kernel = 0; kernel < KERNELS; kernel++) {
     double error[2][2];
     for (int fine = 0; fine < 2; fine++) {
-      pmb_particle_request r = request_of(position, 1, (pmb_particle_kernel)kernel);
+      pmb_particle_request r = request_of(position, 1, kernel);
       r.spacing = fine ? 0.03 : 0.06;
       const double radius = radius_of(&r);
       test_mesh m;
@@ -225,7 +238,9 @@ static void one_particle(void)
         for (int a = 0; a < 3; a++)
           turned = fmax(turned, fabs((double)m.view.normals[3 * n + a] - (p[a] - position[a]) / distance));
       }
-      CHECK(worst < r.spacing * r.spacing / 4 / radius / radius + 1e-5, "a point is off by %g of the radius", worst);
+      const double curved = r.anisotropic ? 4 : 1; /* the kernel's second derivative, times radius^2 */
+      CHECK(worst < curved * r.spacing * r.spacing / 4 / radius / radius + 1e-5, "a point is off by %g of the radius",
+        worst);
       CHECK(turned < 1e-5, "a normal is off by %g", turned);
       mesh_free(&m);
     }
@@ -279,11 +294,11 @@ static void normals_of_sphere(void)
 static void two_particles(void)
 {
   pmb_context *context = context_new(2, NULL);
-  for (int kernel = 0; kernel < 4; kernel++)
+  for (int kernel = 0; kernel < KERNELS; kernel++)
     for (int i = 0; i <= 40; i++) {
       const double d = 0.05 * i, x = 0.11, touching = 2 * 0.5;
       const double position[6] = { x, 0.2, 0.3, x + d, 0.2, 0.3 };
-      pmb_particle_request r = request_of(position, 2, (pmb_particle_kernel)kernel);
+      pmb_particle_request r = request_of(position, 2, kernel);
       scene s;
       test_mesh m;
       r.spacing = 0.05;
@@ -379,15 +394,15 @@ static void threads_and_paths(void)
   static const int threads[] = { 1, 2, 7 };
   const int64_t n = TEST_SLOW ? 500 : 2000;
   double *position = make_cloud(n, TEST_SLOW ? 7 : 11, 2202);
-  for (int kernel = 0; kernel < 4; kernel++) {
+  for (int kernel = 0; kernel < KERNELS; kernel++) {
     test_mesh first, m;
-    pmb_particle_request r = request_of(position, n, (pmb_particle_kernel)kernel);
+    pmb_particle_request r = request_of(position, n, kernel);
     pmb_context *context = context_new(1, NULL);
     closed_mesh(context, &r, &first);
     pmb_destroy(context);
     CHECK(first.sizes.triangles > 5000, "%lld triangles", (long long)first.sizes.triangles);
     for (int i = 0; i < 12; i++) {
-      pmb_particle_request other = request_of(position, n / 2, (pmb_particle_kernel)(i % 4));
+      pmb_particle_request other = request_of(position, n / 2, i % KERNELS);
       pmb_particles *particles;
       const pmb_options options = {
         .struct_size = sizeof options, .device = PMB_DEVICE_CPU, .threads = threads[i % 3], .cpu_path = paths[i / 3]
@@ -448,6 +463,7 @@ static void translation(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(random_clouds)
+  CASE(anisotropic_clouds)
   CASE(one_particle)
   CASE(normals_of_sphere)
   CASE(two_particles)

@@ -120,6 +120,23 @@ def kernels_and_settings():
     equal(len(seen), 3 * 4 + 3, "different surfaces")  # Offset is for spheres; smoothing length and isovalue for the others
 
 
+def anisotropic():
+    """A layer of particles is thinner, with its arrays, normals and image; kernels other than the spline stay."""
+    random = numpy.random.default_rng(9)
+    layer = numpy.stack(numpy.meshgrid(numpy.arange(20.0), numpy.arange(20.0), [0.0]), axis=-1).reshape(-1, 3)
+    data = cloud(layer + random.uniform(-0.1, 0.1, layer.shape), height=numpy.full(len(layer), 3.5))
+    thick, thin = (closed(output(surface(data, Radius=0.5, Anisotropic=flag, CellSize=0.25))) for flag in (0, 1))
+    near(point_array(thin, "height").min(), 3.5, 1e-6, "the array")
+    height = [numpy.median(numpy.abs(points(mesh)[:, 2])) for mesh in (thick, thin)]
+    true(0.2 < height[1] < 0.6 * height[0], f"half as thick: {height}")
+    proxy = surface(data, Radius=0.5, Anisotropic=1, CellSize=0.25, ComputeImage=1, ImageDimensions=[141, 141, 41])
+    contour = closed(output(simple.Contour(Input=simple.OutputPort(proxy, 1), ContourBy=["POINTS", "Potential"],
+                                           Isosurfaces=[0.6])))
+    near(numpy.abs(numpy.array(contour.GetBounds()) - thin.GetBounds()).max(), 0, 0.1, "the image's bounds")
+    flat = [output(surface(data, Kernel="Gaussian", Anisotropic=flag)) for flag in (0, 1)]
+    true(numpy.array_equal(points(flat[0]), points(flat[1])), "Gaussians stay")
+
+
 def normals():
     """Normals by differences are close to those of the kernels; the points stay."""
     proxy = surface(cloud(lattice(5, numpy.float64) + 0.25), Kernel="Metaballs", Radius=0.5)
@@ -286,5 +303,5 @@ def abort():
 
 
 load_plugin()
-run(apply_gives_a_surface, radius_of_unusual_clouds, spheres, arrays, kernels_and_settings, normals, threads_and_steps,
-    left_out, blocks, image, image_box, bad_input, abort)
+run(apply_gives_a_surface, radius_of_unusual_clouds, spheres, arrays, kernels_and_settings, anisotropic, normals,
+    threads_and_steps, left_out, blocks, image, image_box, bad_input, abort)

@@ -72,6 +72,7 @@ def cases():
     yield {"Kernel": 1, "arrays": {0: "size", 3: "amount"}, "CellSize": 0.7}
     yield {"Kernel": 3, "arrays": {0: "size"}, "Offset": 0.1, "NumberOfThreads": 2}
     yield {"Kernel": 2, "Radius": 0.02, "CellSize": 2.0, "ComputeNormals": 0, "PassPointArrays": 0}  # separate surfaces
+    yield {"Kernel": 0, "Anisotropic": True}
     yield {"Kernel": 0, "Radius": 3.0}  # a reach that is as large as the box
 
 

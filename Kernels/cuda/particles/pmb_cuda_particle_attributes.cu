@@ -31,10 +31,10 @@ template <int KERNEL>
 static __device__ __forceinline__ void add_to_totals(const point_block *block, const columns &of,
   const edge_point &point, int i, double total[COLUMNS + 1], float *deepest)
 {
-  const float4 cell = block->near.cell[i], fraction = block->near.fraction[i];
   float offset[3];
-  const float d2 = near_distance2(point.lower, point.part, cell, fraction, offset);
-  const double weight = (double)pmb_kernel_weight(KERNEL, d2, fraction.w, cell.w, deepest);
+  const float d2 = near_distance2<KERNEL>(&block->near, i, point.lower, point.part, offset);
+  const float scale = block->near.fraction[i].w, amount = block->near.cell[i].w;
+  const double weight = (double)pmb_kernel_weight(KERNEL, d2, scale, amount, deepest);
 #pragma unroll
   for (int column = 0; column <= COLUMNS; ++column) {
     if (column < of.count || column == COLUMNS) {
@@ -63,7 +63,9 @@ static __global__ void __launch_bounds__(POINT_THREADS)
   attribute_kernel(const __grid_constant__ pmb_cuda_cloud c, const columns of, const double *d_parameter)
 {
   __shared__ point_block block;
+  __shared__ pmb_cuda_shape shapes[near_room<KERNEL, POINT_NEAR>];
   __shared__ int any_moved;
+  block.near.shape = shapes;
   const near_box box = box_of_brick(c, c.d_active[blockIdx.x], 1);
   const int points = list_points(c, blockIdx.x, &block);
   const uint32_t all = find_rows<POINT_THREADS>(c, box, &block.rows);

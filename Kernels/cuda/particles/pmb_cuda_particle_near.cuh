@@ -23,7 +23,11 @@ template <int CAPACITY> struct near_particles {
   float4 cell[CAPACITY];     /* w: amount */
   float4 fraction[CAPACITY]; /* w: scale */
   float4 place[CAPACITY];    /* cell + fraction; w: squared reach */
+  pmb_cuda_shape *shape;     /* of PMB_KERNEL_SHAPED: room for CAPACITY, see near_room */
 };
+
+/* The number of shapes that a kernel needs room for. */
+template <int KERNEL, int CAPACITY> constexpr int near_room = KERNEL == PMB_KERNEL_SHAPED ? CAPACITY : 1;
 
 /* Synchronizes the block's threads. */
 template <int THREADS> static __device__ __forceinline__ void near_sync(void)
@@ -103,6 +107,9 @@ static __device__ __forceinline__ void take_near(const pmb_cuda_cloud &c, const 
       const float reach = sqrtf(c.varied && d_amounts ? c.d_reach2[at] : c.reach2) + more;
       near->place[i] = make_float4(near->cell[i].x + p.fraction[0], near->cell[i].y + p.fraction[1],
         near->cell[i].z + p.fraction[2], reach * reach * 1.00001f);
+      if (c.kernel == PMB_KERNEL_SHAPED && d_amounts) {
+        near->shape[i] = c.d_shapes[at];
+      }
       if (index) {
         index[i] = c.d_sorted[at];
       }
@@ -137,13 +144,26 @@ static __device__ __forceinline__ void each_reaching(
   }
 }
 
-/* The squared distance of a place from a particle, and the offset. whole, part: the place's cells and fraction along each axis. */
-static __device__ __forceinline__ float near_distance2(
-  const float whole[3], const float part[3], const float4 &cell, const float4 &fraction, float offset[3])
+/* Multiplies an offset from loaded particle i by the particle's shape. */
+template <int KERNEL, int CAPACITY>
+static __device__ __forceinline__ void near_apply_shape(const near_particles<CAPACITY> *near, int i, float offset[3])
 {
+  if (KERNEL == PMB_KERNEL_SHAPED) {
+    pmb_shape_apply(near->shape[i].element, offset);
+  }
+}
+
+/* The squared distance of a place from loaded particle i that counts for its kernel, and the offset times the shape. whole, part: the
+ * place's cells and fraction along each axis. */
+template <int KERNEL, int CAPACITY>
+static __device__ __forceinline__ float near_distance2(
+  const near_particles<CAPACITY> *near, int i, const float whole[3], const float part[3], float offset[3])
+{
+  const float4 cell = near->cell[i], fraction = near->fraction[i];
   offset[0] = pmb_particle_offset(whole[0], part[0], cell.x, fraction.x);
   offset[1] = pmb_particle_offset(whole[1], part[1], cell.y, fraction.y);
   offset[2] = pmb_particle_offset(whole[2], part[2], cell.z, fraction.z);
+  near_apply_shape<KERNEL>(near, i, offset);
   return offset[0] * offset[0] + (offset[1] * offset[1] + offset[2] * offset[2]);
 }
 
@@ -179,6 +199,8 @@ template <class FUNCTION> static inline cudaError_t pmb_cuda_by_kernel(int kerne
       return function(kernel_number<PMB_KERNEL_GAUSSIAN>());
     case PMB_KERNEL_POLYNOMIAL:
       return function(kernel_number<PMB_KERNEL_POLYNOMIAL>());
+    case PMB_KERNEL_SHAPED:
+      return function(kernel_number<PMB_KERNEL_SHAPED>());
     default:
       return function(kernel_number<PMB_KERNEL_SPHERES>());
   }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Passes densities and potential: sums of kernels at the particles; and whether the sums at the samples of bricks reach the
- * isovalue. */
+ * Passes densities and shapes: sums over the neighbours of particles. Pass potential: whether the sums of kernels at the samples of
+ * bricks reach the isovalue. */
 #include "cuda/particles/pmb_cuda_particle_quick.cuh"
 
-/* ---- densities ---- */
+/* ---- densities and shapes ---- */
 
 enum { DENSITY_NEAR = 128, DENSITY_SPAN = 16 }; /* particles loaded together; most cubes of a box along x */
 
@@ -12,11 +12,13 @@ typedef struct density_scratch {
   near_particles<DENSITY_NEAR> near;
 } density_scratch;
 
-/* Sums over the near particles at the lane's particle, which is in the box. */
-static __device__ __forceinline__ float density_in(
-  const pmb_cuda_cloud &c, const near_box &box, const pmb_cuda_particle &own, density_scratch *scratch)
+/* Calls `take` with the offset from each near particle to the lane's, its square and the particle's mass, in order. wanted: 1 if
+ * the lane's particle is in the box. */
+template <class TAKE>
+static __device__ __forceinline__ void each_in_box(const pmb_cuda_cloud &c, const near_box &box,
+  const pmb_cuda_particle &own, int wanted, density_scratch *scratch, TAKE take)
 {
-  float whole[3], place[3], sum = 0;
+  float whole[3], place[3];
   for (int a = 0; a < 3; ++a) {
     whole[a] = (float)(own.cell[a] - box.first[a]);
     place[a] = whole[a] + own.fraction[a];
@@ -25,24 +27,20 @@ static __device__ __forceinline__ float density_in(
   for (uint32_t from = 0; from < all; from += DENSITY_NEAR) {
     const int n = (int)min(all - from, (uint32_t)DENSITY_NEAR);
     take_near<32>(c, box, &scratch->rows, NULL, from, n, 0, &scratch->near, NULL);
-    each_reaching(&scratch->near, n, place, [&](int i) {
-      const float4 cell = scratch->near.cell[i];
+    each_reaching(&scratch->near, wanted ? n : 0, place, [&](int i) {
       float offset[3];
-      const float d2 = near_distance2(whole, own.fraction, cell, scratch->near.fraction[i], offset);
-      sum = pmb_kernel_add(PMB_KERNEL_SPLINE, sum, d2, own.scale, cell.w);
+      const float d2 = near_distance2<PMB_KERNEL_SPLINE>(&scratch->near, i, whole, own.fraction, offset);
+      take(offset, d2, scratch->near.cell[i].w);
     });
   }
-  return sum;
 }
 
-/* A warp per 32 successive particles. It computes those that are close together at the same time. */
-static __global__ void densities_kernel(const __grid_constant__ pmb_cuda_cloud c)
+/* The same for a warp's 32 successive particles, of which there are `count`. Takes those that are close together at the same time. */
+template <class TAKE>
+static __device__ __forceinline__ void each_neighbour(
+  const pmb_cuda_cloud &c, const pmb_cuda_particle &own, int64_t count, density_scratch *scratch, TAKE take)
 {
-  __shared__ density_scratch scratch;
-  const int64_t first = (int64_t)blockIdx.x * 32, index = min(first + (int)threadIdx.x, c.count - 1);
-  const pmb_cuda_particle own = c.d_particles[index];
-  uint32_t left = __ballot_sync(UINT32_MAX, first + (int)threadIdx.x < c.count);
-  float density = 1;
+  uint32_t left = __ballot_sync(UINT32_MAX, (int)threadIdx.x < count);
   while (left) {
     const int leader = __ffs((int)left) - 1;
     int same = left >> threadIdx.x & 1;
@@ -57,10 +55,20 @@ static __global__ void densities_kernel(const __grid_constant__ pmb_cuda_cloud c
       box.first[a] = low;
       box.last[a] = high + 1;
     }
-    const float sum = density_in(c, box, own, &scratch);
-    density = same ? sum : density;
+    each_in_box(c, box, own, same, scratch, take);
     left &= ~__ballot_sync(UINT32_MAX, same);
   }
+}
+
+static __global__ void densities_kernel(const __grid_constant__ pmb_cuda_cloud c)
+{
+  __shared__ density_scratch scratch;
+  const int64_t first = (int64_t)blockIdx.x * 32, index = min(first + (int)threadIdx.x, c.count - 1);
+  const pmb_cuda_particle own = c.d_particles[index];
+  float density = 0;
+  each_neighbour(c, own, c.count - first, &scratch, [&](const float *, float d2, float mass) {
+    density = pmb_kernel_add(PMB_KERNEL_SPLINE, density, d2, own.scale, mass);
+  });
   if (first + (int)threadIdx.x < c.count) {
     c.d_amounts[index] = own.mass / density;
   }
@@ -72,24 +80,55 @@ pmb_status pmb_cuda_find_densities(pmb_cuda *cuda, const pmb_cuda_cloud *c)
     cuda->context, pmb_cuda_launch(cuda, 0, densities_kernel, pmb_cuda_blocks(c->count, 32), 32, 0, *c), "densities");
 }
 
+static __global__ void shapes_kernel(const __grid_constant__ pmb_cuda_cloud c)
+{
+  __shared__ density_scratch scratch;
+  const int64_t first = (int64_t)blockIdx.x * 32, index = min(first + (int)threadIdx.x, c.count - 1);
+  const pmb_cuda_particle own = c.d_particles[index];
+  float sum[PMB_SHAPE_SUMS] = { 0 };
+  each_neighbour(c, own, c.count - first, &scratch,
+    [&](const float *offset, float, float) { pmb_shape_add(offset, own.scale, sum); });
+  if (first + (int)threadIdx.x < c.count) {
+    pmb_particle_moved to;
+    to.amount = c.d_amounts[index] * pmb_shape_find(sum, to.shape);
+    to.scale = own.scale;
+    to.reach = c.varied ? c.d_reach2[index] : 0;
+    to.index = c.d_sorted[index];
+    for (int a = 0; a < 3; ++a) {
+      to.cell[a] = own.cell[a];
+      to.fraction[a] = own.fraction[a];
+      pmb_shape_move(sum[1 + a], sum[0], own.scale, &to.cell[a], &to.fraction[a]);
+    }
+    c.d_moved[index] = to;
+  }
+}
+
+pmb_status pmb_cuda_find_shapes(pmb_cuda *cuda, pmb_cuda_cloud *c)
+{
+  PMB_STEP(pmb_cuda_take(cuda, &cuda->particles.moved, c->count, "the particles' shapes", &c->d_moved));
+  return pmb_cuda_check(
+    cuda->context, pmb_cuda_launch(cuda, 0, shapes_kernel, pmb_cuda_blocks(c->count, 32), 32, 0, *c), "shapes");
+}
+
 /* ---- potential ---- */
 
 enum { WARPS = 4, THREADS = 32 * WARPS, NEAR = 320, TILES = 4 }; /* of a warp */
 
 /* Shared memory of a block. A block has one brick. */
-typedef struct potential_scratch {
+template <int KERNEL> struct potential_scratch {
   near_rows rows;
   near_particles<NEAR> near;
-  quick_list quick[WARPS];
+  pmb_cuda_shape shape[near_room<KERNEL, NEAR>];
+  quick_list<KERNEL> quick[WARPS];
   uint16_t list[WARPS][NEAR];
   uint32_t inside[WARPS * TILES]; /* inside bits of each tile's samples */
   uint32_t unclear;               /* bits of the tiles that quick sums do not decide */
-} potential_scratch;
+};
 
 /* Finds by quick sums which samples of a warp's tiles are inside. */
 template <int KERNEL>
 static __device__ __forceinline__ void decide_quickly(
-  const pmb_cuda_cloud &c, const near_box &box, uint32_t all, potential_scratch *scratch)
+  const pmb_cuda_cloud &c, const near_box &box, uint32_t all, potential_scratch<KERNEL> *scratch)
 {
   const int warp = threadIdx.x >> 5;
   uint16_t *list = scratch->list[warp];
@@ -106,7 +145,7 @@ static __device__ __forceinline__ void decide_quickly(
 #pragma unroll
     for (int tile = 0; tile < TILES; ++tile) {
       const quick_box box_of_tile = quick_tile(warp, tile);
-      quick_list *room = &scratch->quick[warp];
+      quick_list<KERNEL> *room = &scratch->quick[warp];
       float from = -1, to = deep ? QUICK_CORE2 : 1; /* where all is inside, the closest particles often suffice */
 #pragma unroll 1
       for (;;) {
@@ -134,7 +173,7 @@ static __device__ __forceinline__ void decide_quickly(
 /* Finds by the sums of pmb_particle.h which samples of a warp's tile are inside. */
 template <int KERNEL>
 static __device__ __forceinline__ void decide(
-  const pmb_cuda_cloud &c, const near_box &box, uint32_t all, int tile, potential_scratch *scratch)
+  const pmb_cuda_cloud &c, const near_box &box, uint32_t all, int tile, potential_scratch<KERNEL> *scratch)
 {
   const int warp = threadIdx.x >> 5;
   const quick_box box_of_tile = quick_tile(warp, tile);
@@ -149,10 +188,9 @@ static __device__ __forceinline__ void decide(
       take_near<THREADS>(c, box, &scratch->rows, c.d_amounts, from, n, 0, &scratch->near, NULL);
     }
     each_reaching(&scratch->near, n, whole, [&](int i) {
-      const float4 cell = scratch->near.cell[i], fraction = scratch->near.fraction[i];
       float offset[3];
-      const float d2 = near_distance2(whole, none, cell, fraction, offset);
-      sum = pmb_kernel_add(KERNEL, sum, d2, fraction.w, cell.w);
+      const float d2 = near_distance2<KERNEL>(&scratch->near, i, whole, none, offset);
+      sum = pmb_kernel_add(KERNEL, sum, d2, scratch->near.fraction[i].w, scratch->near.cell[i].w);
     });
   }
   __syncwarp();
@@ -173,7 +211,8 @@ static __device__ __forceinline__ uint32_t row_of_tiles(const uint32_t *inside, 
 template <int KERNEL>
 static __global__ void __launch_bounds__(THREADS) potential_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
-  __shared__ potential_scratch scratch;
+  __shared__ potential_scratch<KERNEL> scratch;
+  scratch.near.shape = scratch.shape;
   const near_box box = box_of_brick(c, c.d_bricks[blockIdx.x], 0);
   scratch.unclear = 0;
   const uint32_t all = find_rows<THREADS>(c, box, &scratch.rows);

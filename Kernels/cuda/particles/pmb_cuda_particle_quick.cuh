@@ -19,11 +19,12 @@ typedef struct quick_box {
   float center[3], half[3]; /* half: half of the length along each axis, from first to last sample */
 } quick_box;
 
-/* Particles that reach a tile: the offset from each to the tile's center, times quick_factor, and its amount. */
-typedef struct quick_list {
+/* Particles that reach a tile: the offset from each to the tile's center, times shape and quick_factor, and its amount. */
+template <int KERNEL> struct quick_list {
   float4 particle[QUICK_LISTED];
   float factor[QUICK_LISTED];
-} quick_list;
+  pmb_cuda_shape shape[near_room<KERNEL, QUICK_LISTED>]; /* of PMB_KERNEL_SHAPED */
+};
 
 /* A lane's sum, with bounds of its error. */
 typedef struct quick_sum {
@@ -77,7 +78,7 @@ static __device__ __forceinline__ float quick_clamp(float x)
 /* The factor of lengths in a kernel: its scale or the root of that. */
 template <int KERNEL> static __device__ __forceinline__ float quick_factor(float scale)
 {
-  return KERNEL == PMB_KERNEL_SPHERES ? 1 : KERNEL == PMB_KERNEL_SPLINE ? scale : quick_root(scale);
+  return KERNEL == PMB_KERNEL_SPHERES ? 1 : pmb_is_spline(KERNEL) ? scale : quick_root(scale);
 }
 
 /* Approximates pmb_kernel_add. q2: the squared length times the squared factor. */
@@ -89,7 +90,7 @@ template <int KERNEL> static __device__ __forceinline__ float quick_add(float su
   if (KERNEL == PMB_KERNEL_GAUSSIAN) {
     return __fmaf_rn(amount, fmaxf(quick_exp(-q2) - 1.2340980e-4f /* exp(-9) */, 0), sum);
   }
-  if (KERNEL == PMB_KERNEL_SPLINE) {
+  if (pmb_is_spline(KERNEL)) {
     const float q = quick_root(q2), outer = quick_clamp(__fmaf_rn(q, -0.5f, 1)), inner = quick_clamp(1 - q);
     return __fmaf_rn(amount, __fmaf_rn(outer * outer, outer + outer, -(inner * inner) * inner), sum);
   }
@@ -100,12 +101,13 @@ template <int KERNEL> static __device__ __forceinline__ float quick_add(float su
 /* ---- errors ---- */
 
 /* Error of a term, in units of 2^-24. The slope of a kernel is at most 1 per smoothing length; distances are rounded like lengths
- * up to the reach plus a tile. Each way to compute a kernel has about 30 roundings; the Gaussian's series has an error of 4e-6. */
+ * up to the reach plus a tile; shapes stretch them up to 4 times, with 5 more roundings along each axis. Each way to compute a kernel has about 30 roundings; the Gaussian's series has an error of 4e-6. */
 template <int KERNEL>
 static __device__ __forceinline__ float quick_error_of_term(const pmb_cuda_cloud &c, float factor, float amount)
 {
   const float roundings = KERNEL == PMB_KERNEL_GAUSSIAN ? 192 : 64;
-  return fabsf(amount) * (roundings + 8 * factor * ((float)c.reach + 8));
+  const float of_length = KERNEL == PMB_KERNEL_SHAPED ? 128 : 8;
+  return fabsf(amount) * (roundings + of_length * factor * ((float)c.reach + 8));
 }
 
 /* Error of a sum. error: of the terms, over all lanes. Each addition rounds relative to the sum so far. */
@@ -198,7 +200,7 @@ static __device__ __forceinline__ int quick_list_region(const pmb_cuda_cloud &c,
 /* Adds the listed particles to the lanes' sums; stops once quick_is_full. */
 template <int KERNEL>
 static __device__ __forceinline__ void quick_add_list(
-  const pmb_cuda_cloud &c, const quick_list *list, int count, quick_sum *s)
+  const pmb_cuda_cloud &c, const quick_list<KERNEL> *list, int count, quick_sum *s)
 {
   const float error = quick_of_lanes<PMB_KERNEL_SPLINE>(s->error);
   const float3 own = quick_own();
@@ -208,8 +210,12 @@ static __device__ __forceinline__ void quick_add_list(
     for (int i = begin; i < end; ++i) {
       const float4 p = list->particle[i];
       const float factor = list->factor[i];
-      const float x = __fmaf_rn(own.x, factor, p.x), y = __fmaf_rn(own.y, factor, p.y);
-      const float z = __fmaf_rn(own.z, factor, p.z);
+      float way[3] = { own.x, own.y, own.z };
+      if (KERNEL == PMB_KERNEL_SHAPED) {
+        pmb_shape_apply(list->shape[i].element, way);
+      }
+      const float x = __fmaf_rn(way[0], factor, p.x), y = __fmaf_rn(way[1], factor, p.y);
+      const float z = __fmaf_rn(way[2], factor, p.z);
       s->sum = quick_add<KERNEL>(s->sum, __fmaf_rn(x, x, __fmaf_rn(y, y, z * z)), p.w);
     }
   }
@@ -219,7 +225,8 @@ static __device__ __forceinline__ void quick_add_list(
  * their squared reach. */
 template <int KERNEL, int CAPACITY>
 static __device__ __forceinline__ void quick_add_near(const pmb_cuda_cloud &c, const near_particles<CAPACITY> *near,
-  const uint16_t *of_region, int n, float from, float to, const quick_box &tile, quick_list *list, quick_sum *s)
+  const uint16_t *of_region, int n, float from, float to, const quick_box &tile, quick_list<KERNEL> *list,
+  quick_sum *s)
 {
   const int lane = threadIdx.x & 31;
   int count = 0;
@@ -232,7 +239,12 @@ static __device__ __forceinline__ void quick_add_near(const pmb_cuda_cloud &c, c
     if (reach >> lane & 1) {
       const int at = count + __popc(reach & ((1u << lane) - 1));
       const float factor = quick_factor<KERNEL>(fraction.w);
-      list->particle[at] = make_float4(way.x * factor, way.y * factor, way.z * factor, cell.w);
+      float shaped[3] = { way.x, way.y, way.z };
+      if (KERNEL == PMB_KERNEL_SHAPED) {
+        list->shape[at] = near->shape[i];
+        pmb_shape_apply(near->shape[i].element, shaped);
+      }
+      list->particle[at] = make_float4(shaped[0] * factor, shaped[1] * factor, shaped[2] * factor, cell.w);
       list->factor[at] = factor;
       s->error += quick_error_of_term<KERNEL>(c, factor, cell.w);
     }

@@ -77,8 +77,8 @@ static int64_t cut_rows(pmb_cuda_cloud *c)
   return rows * c->pieces + 1;
 }
 
-/* Sorts keys and indices and sets the cloud's pointers to the sorted ones. */
-static pmb_status sort_keys(pmb_cuda *cuda, pmb_cuda_cloud *c)
+/* Sorts n keys and indices and sets the cloud's pointers to the sorted ones. */
+static pmb_status sort_keys(pmb_cuda *cuda, pmb_cuda_cloud *c, int64_t n)
 {
   pmb_cuda_particle_buffers *b = &cuda->particles;
   uint64_t *d_keys = NULL;
@@ -88,15 +88,15 @@ static pmb_status sort_keys(pmb_cuda *cuda, pmb_cuda_cloud *c)
   while ((uint64_t)c->cubes[0] * (uint64_t)c->cubes[1] * (uint64_t)c->cubes[2] >> bits) {
     ++bits;
   }
-  PMB_STEP(pmb_cuda_take(cuda, &b->sorted_keys, c->given, "the sorted particles", &d_keys));
-  PMB_STEP(pmb_cuda_take(cuda, &b->sorted, c->given, "the sorted particles", &d_sorted));
+  PMB_STEP(pmb_cuda_take(cuda, &b->sorted_keys, n, "the sorted particles", &d_keys));
+  PMB_STEP(pmb_cuda_take(cuda, &b->sorted, n, "the sorted particles", &d_sorted));
   PMB_CUDA_TRY(cuda->context,
     cub::DeviceRadixSort::SortPairs(
-      NULL, bytes, c->d_keys, d_keys, c->d_sorted, d_sorted, c->given, 0, bits, cuda->compute));
+      NULL, bytes, c->d_keys, d_keys, c->d_sorted, d_sorted, n, 0, bits, cuda->compute));
   PMB_STEP(pmb_cuda_reserve(cuda, &b->workspace, (int64_t)bytes, 1, "the sort"));
   PMB_CUDA_TRY(cuda->context,
     cub::DeviceRadixSort::SortPairs(
-      b->workspace.d_data, bytes, c->d_keys, d_keys, c->d_sorted, d_sorted, c->given, 0, bits, cuda->compute));
+      b->workspace.d_data, bytes, c->d_keys, d_keys, c->d_sorted, d_sorted, n, 0, bits, cuda->compute));
   c->d_keys = d_keys;
   c->d_sorted = d_sorted;
   return PMB_OK;
@@ -115,9 +115,56 @@ pmb_status pmb_cuda_sort_particles(pmb_cuda *cuda, pmb_cuda_cloud *c)
   PMB_STEP(pmb_cuda_take(cuda, &b->pieces, pieces, "rows of particles", &c->d_pieces));
   PMB_CUDA_TRY(
     cuda->context, pmb_cuda_launch(cuda, 0, keys_kernel, pmb_cuda_blocks(c->given, THREADS), THREADS, 0, *c));
-  PMB_STEP(sort_keys(cuda, c));
+  PMB_STEP(sort_keys(cuda, c, c->given));
   PMB_CUDA_TRY(
     cuda->context, pmb_cuda_launch(cuda, 0, fill_kernel, pmb_cuda_blocks(c->count, THREADS), THREADS, 0, *c));
+  return pmb_cuda_check(cuda->context,
+    pmb_cuda_launch(cuda, 0, pieces_kernel, pmb_cuda_blocks(pieces, THREADS), THREADS, 0, *c), "sort of particles");
+}
+
+/* ---- sort again after pass shapes ---- */
+
+static __global__ void moved_keys_kernel(const __grid_constant__ pmb_cuda_cloud c)
+{
+  const int64_t i = pmb_cuda_thread();
+  if (i < c.count) {
+    const int32_t *cell = c.d_moved[i].cell;
+    const uint64_t x = (uint64_t)(cell[0] >> c.shift), y = (uint64_t)(cell[1] >> c.shift);
+    c.d_keys[i] = x + (uint64_t)c.cubes[0] * (y + (uint64_t)c.cubes[1] * (uint64_t)(cell[2] >> c.shift));
+    c.d_sorted[i] = (uint32_t)i;
+  }
+}
+
+/* Writes the sorted particles. c.d_sorted: where each was before; becomes its index in the input. */
+static __global__ void fill_moved_kernel(const __grid_constant__ pmb_cuda_cloud c)
+{
+  const int64_t i = pmb_cuda_thread();
+  if (i < c.count) {
+    const pmb_particle_moved from = c.d_moved[c.d_sorted[i]];
+    c.d_particles[i] = { { from.cell[0], from.cell[1], from.cell[2] }, 1,
+      { from.fraction[0], from.fraction[1], from.fraction[2] }, from.scale };
+    for (int k = 0; k < 6; ++k) {
+      c.d_shapes[i].element[k] = from.shape[k];
+    }
+    c.d_amounts[i] = from.amount;
+    if (c.varied) {
+      c.d_reach2[i] = from.reach;
+    }
+    c.d_sorted[i] = from.index;
+  }
+}
+
+pmb_status pmb_cuda_sort_moved(pmb_cuda *cuda, pmb_cuda_cloud *c)
+{
+  pmb_cuda_particle_buffers *b = &cuda->particles;
+  const unsigned blocks = pmb_cuda_blocks(c->count, THREADS);
+  const int64_t pieces = c->cubes[1] * c->cubes[2] * c->pieces + 1;
+  PMB_STEP(pmb_cuda_take(cuda, &b->shapes, c->count, "the particles' shapes", &c->d_shapes));
+  c->d_keys = (uint64_t *)b->keys.d_data;
+  c->d_sorted = (uint32_t *)b->indices.d_data;
+  PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, moved_keys_kernel, blocks, THREADS, 0, *c));
+  PMB_STEP(sort_keys(cuda, c, c->count));
+  PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, fill_moved_kernel, blocks, THREADS, 0, *c));
   return pmb_cuda_check(cuda->context,
     pmb_cuda_launch(cuda, 0, pieces_kernel, pmb_cuda_blocks(pieces, THREADS), THREADS, 0, *c), "sort of particles");
 }

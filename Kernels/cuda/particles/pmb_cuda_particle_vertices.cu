@@ -11,13 +11,12 @@ template <int KERNEL>
 static __device__ __forceinline__ void add_to_ends(
   const point_block *block, const edge_point &point, int i, float ends[2])
 {
-  const float4 cell = block->near.cell[i], fraction = block->near.fraction[i];
-  const float none[3] = { 0, 0, 0 };
+  const float scale = block->near.fraction[i].w, amount = block->near.cell[i].w, none[3] = { 0, 0, 0 };
   float offset[3];
-  const float lower2 = near_distance2(point.lower, none, cell, fraction, offset);
-  const float upper2 = near_distance2(point.upper, none, cell, fraction, offset);
-  ends[0] = pmb_kernel_add(KERNEL, ends[0], lower2, fraction.w, cell.w);
-  ends[1] = pmb_kernel_add(KERNEL, ends[1], upper2, fraction.w, cell.w);
+  const float lower2 = near_distance2<KERNEL>(&block->near, i, point.lower, none, offset);
+  const float upper2 = near_distance2<KERNEL>(&block->near, i, point.upper, none, offset);
+  ends[0] = pmb_kernel_add(KERNEL, ends[0], lower2, scale, amount);
+  ends[1] = pmb_kernel_add(KERNEL, ends[1], upper2, scale, amount);
 }
 
 /* Adds loaded particle i to the gradient at the lane's point. deepest: see pmb_kernel_add_gradient. */
@@ -25,10 +24,10 @@ template <int KERNEL>
 static __device__ __forceinline__ void add_to_gradient(
   const point_block *block, const edge_point &point, int i, float sum[3], float *deepest)
 {
-  const float4 cell = block->near.cell[i], fraction = block->near.fraction[i];
   float offset[3];
-  const float d2 = near_distance2(point.lower, point.part, cell, fraction, offset);
-  pmb_kernel_add_gradient(KERNEL, offset, d2, fraction.w, cell.w, sum, deepest);
+  const float d2 = near_distance2<KERNEL>(&block->near, i, point.lower, point.part, offset);
+  near_apply_shape<KERNEL>(&block->near, i, offset); /* see add_gradient of the CPU */
+  pmb_kernel_add_gradient(KERNEL, offset, d2, block->near.fraction[i].w, block->near.cell[i].w, sum, deepest);
 }
 
 /* Sets the sum of the lane's point to the differences of the potential around the ends of its edge. */
@@ -49,10 +48,9 @@ static __device__ __forceinline__ void find_differences(const pmb_cuda_cloud &c,
         continue;
       }
       each_near_point(c, box, all, block, point, AROUND_ENDS, 1, NULL, [&](int i) {
-        const float4 cell = block->near.cell[i], fraction = block->near.fraction[i];
         float way[3];
-        const float d2 = near_distance2(whole, none, cell, fraction, way);
-        value = pmb_kernel_add(KERNEL, value, d2, fraction.w, cell.w);
+        const float d2 = near_distance2<KERNEL>(&block->near, i, whole, none, way);
+        value = pmb_kernel_add(KERNEL, value, d2, block->near.fraction[i].w, block->near.cell[i].w);
       });
       for (int a = 0; a < 3; ++a) {
         at_end[end][a] += weight[a] * value;
@@ -82,6 +80,8 @@ static __global__ void __launch_bounds__(POINT_THREADS)
   vertices_kernel(const __grid_constant__ pmb_cuda_cloud c, const __grid_constant__ pmb_cuda_output output)
 {
   __shared__ point_block block;
+  __shared__ pmb_cuda_shape shapes[near_room<KERNEL, POINT_NEAR>];
+  block.near.shape = shapes;
   near_box box = box_of_brick(c, c.d_active[blockIdx.x], 1);
   const int points = list_points(c, blockIdx.x, &block);
   const int64_t first = c.d_before[blockIdx.x].points;

@@ -14,7 +14,7 @@ static void begin_cloud(const pmb_particles *p, pmb_cuda_cloud *c)
 {
   const pmb_particle_request *r = &p->request;
   memset(c, 0, sizeof(*c));
-  c->kernel = (int)r->kernel;
+  c->kernel = p->kernel;
   c->normals = (int)r->normals;
   c->varied = r->radii.values != NULL;
   c->spacing = r->spacing;
@@ -95,13 +95,17 @@ static pmb_status count_on_device(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_clo
 {
   pmb_cuda_particle_sizes total = { 0, 0, 0 };
   PMB_STEP(pmb_cuda_sort_particles(cuda, c));
+  if (p->request.kernel == PMB_KERNEL_SPLINE && !c->densities.d_values) {
+    PMB_STEP(pmb_cuda_find_densities(cuda, c));
+  }
+  if (c->kernel == PMB_KERNEL_SHAPED) {
+    PMB_STEP(pmb_cuda_find_shapes(cuda, c));
+    PMB_STEP(pmb_cuda_sort_moved(cuda, c));
+  }
   PMB_STEP(pmb_cuda_reach_bricks(cuda, p, c));
   PMB_STEP(report(cuda, 0.2));
   if (c->brick_count == 0) { /* possible for a part of a cloud */
     return report(cuda, 1);
-  }
-  if (c->kernel == PMB_KERNEL_SPLINE && !c->densities.d_values) {
-    PMB_STEP(pmb_cuda_find_densities(cuda, c));
   }
   PMB_STEP(
     pmb_cuda_take(cuda, &cuda->particles.words, (int64_t)c->brick_count * PMB_BRICK_ROWS, "bricks", &c->d_words));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Surfaces of particles on a GPU: types and functions that the passes share.
  *
- * Count: prepare, sort, reach, densities and potential (pmb_cuda_particle_potential.cu), classify. Emit: vertices, attributes, and
+ * Count: prepare, sort, densities, shapes and potential (pmb_cuda_particle_potential.cu), reach, classify. Emit: vertices, attributes, and
  * pass triangles of volumes. Each pass is in pmb_cuda_particle_<pass>.cu. Sums and their order are those of Kernels/particles.
  *
  * No samples are stored, only the inside bits of each brick that a kernel reaches. Pass vertices computes the samples at the ends
@@ -36,6 +36,11 @@ typedef struct alignas(16) pmb_cuda_particle {
   float scale;
 } pmb_cuda_particle;
 
+/* The shape of a particle, see pmb_particle.h. */
+typedef struct pmb_cuda_shape {
+  float element[6];
+} pmb_cuda_shape;
+
 /* Active bricks, points and triangles of a brick. After the scan: of all bricks before it. */
 typedef struct pmb_cuda_particle_sizes {
   int64_t active, points, triangles;
@@ -58,6 +63,9 @@ typedef struct pmb_cuda_cloud {
   uint32_t *d_sorted; /* indices in the input */
   pmb_cuda_particle *d_particles;
   float *d_amounts, *d_reach2; /* per particle; d_reach2 only if varied, see pmb_particle_reach2 */
+  /* Of PMB_KERNEL_SHAPED, per particle: before it is sorted again, with reach = d_reach2; its shape. */
+  pmb_particle_moved *d_moved;
+  pmb_cuda_shape *d_shapes;
   int64_t pieces; /* rows of cubes along x, y + cubes[1] * z, are cut into so many pieces of 2^piece_shift cubes */
   int piece_shift;
   uint32_t *d_pieces;               /* the first particle of each piece, row by row; one more at the end */
@@ -87,6 +95,8 @@ pmb_status pmb_cuda_prepare_particles(pmb_cuda *cuda, pmb_particles *p, const pm
 pmb_status pmb_cuda_sort_particles(pmb_cuda *cuda, pmb_cuda_cloud *cloud);
 pmb_status pmb_cuda_reach_bricks(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *cloud);
 pmb_status pmb_cuda_find_densities(pmb_cuda *cuda, const pmb_cuda_cloud *cloud);
+pmb_status pmb_cuda_find_shapes(pmb_cuda *cuda, pmb_cuda_cloud *cloud);
+pmb_status pmb_cuda_sort_moved(pmb_cuda *cuda, pmb_cuda_cloud *cloud);
 pmb_status pmb_cuda_find_potential(pmb_cuda *cuda, const pmb_cuda_cloud *cloud);
 pmb_status pmb_cuda_classify_particles(pmb_cuda *cuda, pmb_cuda_cloud *cloud, pmb_cuda_particle_sizes *total);
 pmb_status pmb_cuda_particle_vertices(pmb_cuda *cuda, const pmb_cuda_cloud *cloud, const pmb_cuda_output *output);
