@@ -511,6 +511,7 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
   scene.Clear();
   scene.Request.step = this->SampleDistance;
   scene.Request.jitter = this->UseJittering;
+  scene.Request.preintegrate = this->UsePreIntegration;
   AddCamera(renderer, volume, scene);
   if (scene.Request.width < 1 || scene.Request.height < 1)
   {
@@ -568,6 +569,7 @@ void vtkPMBVolumeMapper::PrintSelf(ostream& os, vtkIndent indent)
   this->Superclass::PrintSelf(os, indent);
   os << indent << "SampleDistance: " << this->SampleDistance << "\n";
   os << indent << "UseJittering: " << this->UseJittering << "\n";
+  os << indent << "UsePreIntegration: " << this->UsePreIntegration << "\n";
   os << indent << "Device: " << this->Device << "\n";
   os << indent << "NumberOfThreads: " << this->NumberOfThreads << "\n";
   os << indent << "ColorArrayName: " << this->ColorArrayName << "\n";

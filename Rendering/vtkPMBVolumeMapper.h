@@ -61,6 +61,16 @@ public:
 
   ///@{
   /**
+   * Set/Get whether composites have a color per segment between two samples in place of a color per sample. Then no narrow peak
+   * of the opacity is missed between samples, and longer steps do. Default: off.
+   */
+  vtkSetMacro(UsePreIntegration, vtkTypeBool);
+  vtkGetMacro(UsePreIntegration, vtkTypeBool);
+  vtkBooleanMacro(UsePreIntegration, vtkTypeBool);
+  ///@}
+
+  ///@{
+  /**
    * Set/Get the point array whose values color isosurfaces, by the color function of the volume's property. It has one component.
    * nullptr, the default: a surface has the color of its isovalue. The opacity is that of the isovalue in any case.
    */
@@ -120,6 +130,7 @@ private:
   vtkNew<vtkSmartVolumeMapper> Other;
   double SampleDistance = 0.0;
   vtkTypeBool UseJittering = 0;
+  vtkTypeBool UsePreIntegration = 0;
   int Device;
   int NumberOfThreads = 0;
   std::string ColorArrayName;

@@ -133,6 +133,11 @@ void vtkPMBVolumeRepresentation::SetSampleDistance(double distance)
   this->GetMapper()->SetSampleDistance(distance);
 }
 
+void vtkPMBVolumeRepresentation::SetUsePreIntegration(int use)
+{
+  this->GetMapper()->SetUsePreIntegration(use);
+}
+
 void vtkPMBVolumeRepresentation::SetDevice(int device)
 {
   this->GetMapper()->SetDevice(device);
@@ -498,8 +503,8 @@ bool CallOwn(vtkPMBVolumeRepresentation* object, const std::string& method, cons
     void (Self::*Set)(int);
   } wholes[] = { { "SetNumberOfIsosurfaceOpacities", &Self::SetNumberOfIsosurfaceOpacities },
     { "SetBlendMode", &Self::SetBlendMode }, { "SetCropping", &Self::SetCropping },
-    { "SetPickable", &Self::SetPickable }, { "SetDevice", &Self::SetDevice },
-    { "SetNumberOfThreads", &Self::SetNumberOfThreads } };
+    { "SetPickable", &Self::SetPickable }, { "SetUsePreIntegration", &Self::SetUsePreIntegration },
+    { "SetDevice", &Self::SetDevice }, { "SetNumberOfThreads", &Self::SetNumberOfThreads } };
   for (const auto& each : wholes)
   {
     if (method == each.Name && message.GetArgument(0, first, &whole))

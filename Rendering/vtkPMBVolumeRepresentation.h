@@ -89,6 +89,7 @@ public:
    * As in vtkPMBVolumeMapper.
    */
   void SetSampleDistance(double distance);
+  void SetUsePreIntegration(int use);
   void SetDevice(int device);
   void SetNumberOfThreads(int threads);
   ///@}

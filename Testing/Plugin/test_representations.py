@@ -338,12 +338,13 @@ def test_contour_by_states():
 
 def test_states():
     """The picture and the properties of a state file, in XML and in Python."""
-    for kind in ("Isosurface", "PMB Volume"):
+    average = "Average Intensity"
+    for kind, blend in (("Isosurface", average), ("PMB Volume", average), ("PMB Volume", "Composite")):
         simple.ResetSession()
         view = new_view()
         display = show(simple.Wavelet(), view, kind)
         wanted = {"IsosurfaceValues": [120, 220], "IsosurfaceOpacities": [.25, .5], "SampleDistance": .7, "Device": "CPU",
-                  "BlendMode": "Average Intensity", "Shade": 1}
+                  "BlendMode": blend, "Shade": 1, "UsePreIntegration": 1}
         for name, value in wanted.items():
             setattr(display, name, value)
         before = pixels(view)
