@@ -21,7 +21,8 @@ SHOWN = {"Surface": set(),
          "Isosurface": {*OF_ISOSURFACES, "UseCropping", *OF_RAYS},
          "PMB Volume": {*OF_VOLUMES, *OF_RAYS, "UsePreIntegration"},
          "Volume": OF_VOLUMES}
-ALL = {*OF_ISOSURFACES, *OF_VOLUMES, *OF_RAYS, "UsePreIntegration", "VolumeRenderingMode", "VolumeAnisotropy", "UseTransfer2D"}
+ALL = {*OF_ISOSURFACES, *OF_VOLUMES, *OF_RAYS, "UsePreIntegration", "VolumeRenderingMode", "VolumeAnisotropy",
+       "UseTransfer2D"}
 
 
 def display_widgets(window):

@@ -185,6 +185,41 @@ def test_pre_integration():
     true(found > plain + 12, f"PSNR {found:.1f} dB pre-integrated, {plain:.1f} dB without")
 
 
+def test_one_component():
+    """The one independent component of weight 1, with its own functions, as VTK draws it. The rest is VTK's, told once."""
+    image, other = gyroid(), gyroid()
+    values = vtk_to_numpy(image.GetPointData().GetScalars())
+    both = numpy.stack([values[::-1] * 3, values], axis=1).copy()
+    other.GetPointData().SetScalars(numpy_to_vtk(both, deep=True))
+    shown, look = property_of(None, shade=True), property_of(None, scale=.2, opacities=(.9, .9))
+    look.SetColor(1, shown.GetRGBTransferFunction())
+    look.SetScalarOpacity(1, shown.GetScalarOpacity())
+    look.SetShade(1, 1)
+    for mode in (vtkVolumeMapper.COMPOSITE_BLEND, vtkVolumeMapper.MAXIMUM_INTENSITY_BLEND):
+        mapper = vtkPMBVolumeMapper()
+        expected = Scene(volume_of(mapper, image, mode, shown)).pixels()
+        look.SetComponentWeight(0, 0)
+        look.SetComponentWeight(1, 1)
+        scene = Scene(volume_of(mapper, other, mode, look))
+        if mode == vtkVolumeMapper.COMPOSITE_BLEND:
+            vtks = Scene(volume_of(vtkOpenGLGPUVolumeRayCastMapper(), other, mode, look)).pixels()
+            true(psnr(vtks, expected) > 36, f"PSNR {psnr(vtks, expected):.1f} dB beside VTK's")
+        with Messages() as log:
+            true(abs(scene.pixels() - expected).max() <= 1, f"mode {mode}: another picture than of the component alone")
+            true(mapper.GetLastDevice(), f"mode {mode}: VTK drew it")
+            equal(log.text(), "", "messages")
+            for weight in (.5, 1):
+                look.SetComponentWeight(0, weight)
+                scene.pixels()
+                equal(mapper.GetLastDevice(), "", f"weights {weight} and 1")
+            look.SetComponentWeight(0, 0)
+            look.IndependentComponentsOff()
+            scene.pixels()
+            equal(mapper.GetLastDevice(), "", "dependent components")
+            look.IndependentComponentsOn()
+        equal(log.text().count("the array has several components"), 1, f"warnings in {log.text()}")
+
+
 def test_gradient_opacity():
     steep = vtkPiecewiseFunction()
     for gradient, factor in ((0, 0), (.1, 0), (.3, 1)):
@@ -468,6 +503,6 @@ def test_odd_input():
         scene.window.Finalize()
 
 
-run(test_blend_modes, test_pre_integration, test_gradient_opacity, test_stopped, test_questions, test_scan, test_other_actors,
-    test_cut, test_isosurface_is_the_mesh, test_colored_by_another_array, test_bad_colors, test_left_to_vtk,
-    test_windows, test_windows_end, test_odd_input)
+run(test_blend_modes, test_pre_integration, test_one_component, test_gradient_opacity, test_stopped, test_questions,
+    test_scan, test_other_actors, test_cut, test_isosurface_is_the_mesh, test_colored_by_another_array, test_bad_colors,
+    test_left_to_vtk, test_windows, test_windows_end, test_odd_input)
