@@ -100,6 +100,7 @@ public:
 protected:
   void UpdatePropertyInformationInternal(vtkSMProperty* property) override
   {
+    this->CreateVTKObjects(); // everywhere
     const vtkTypeUInt32 everywhere = this->Location;
     this->Location &= ~static_cast<vtkTypeUInt32>(vtkPVSession::CLIENT);
     this->Superclass::UpdatePropertyInformationInternal(property);
