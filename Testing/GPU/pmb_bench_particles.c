@@ -33,6 +33,7 @@ static const scene scenes[] = {
   { "dam with spray", 2000, 28, 0, PMB_KERNEL_SPLINE },
   { "dam with little spray", 2000, 120, 0, PMB_KERNEL_SPLINE },
   { "dam with spray", 20000, 28, 0, PMB_KERNEL_SPLINE },
+  { "dam with little spray", 20000, 120, 0, PMB_KERNEL_SPLINE },
   { "box of 128^3 cells", 125, 120, 128, PMB_KERNEL_POLYNOMIAL },
   { "box of 256^3 cells", 1000, 120, 256, PMB_KERNEL_POLYNOMIAL },
 };

@@ -23,7 +23,7 @@ static __device__ __forceinline__ uint32_t read_row(const pmb_cuda_cloud &c, uin
 {
   const int lane = threadIdx.x & 31, r = min(lane, PMB_CUDA_ROWS - 1), y = r % 5, z = r / 5;
   const uint64_t above = key_above(c, key, lane & 3); /* lanes 0 to 3 search the bricks */
-  const uint32_t place = pmb_cuda_lower_bound(c.d_bricks, c.brick_count, above);
+  const uint32_t place = pmb_cuda_lower_bound(c.d_bricks, 0, c.brick_count, above);
   const uint32_t there = place < c.brick_count && c.d_bricks[place] == above, next = place + there;
   const uint32_t next_there = next < c.brick_count && c.d_bricks[next] == above + 1;
   const int d = (y >> 2) | (z >> 2) << 1, row = (z & 3) * PMB_BRICK_Y + (y & 3);
@@ -90,7 +90,7 @@ static __global__ void map_kernel(const __grid_constant__ pmb_cuda_cloud c)
   const int64_t i = pmb_cuda_thread();
   if (i < 4 * (int64_t)c.active) {
     const uint64_t above = key_above(c, c.d_active[i / 4], (int)(i % 4));
-    const uint32_t place = pmb_cuda_lower_bound(c.d_active, c.active, above);
+    const uint32_t place = pmb_cuda_lower_bound(c.d_active, 0, c.active, above);
     c.d_map[i] = make_uint2(place < c.active && c.d_active[place] == above, place);
   }
 }

@@ -46,41 +46,28 @@ static __device__ __forceinline__ int64_t end_cube(const pmb_cuda_cloud &c, int 
   return end < c.cubes[axis] ? end : c.cubes[axis];
 }
 
-/* The first particle from begin to end whose cube has a key >= key. Fast if it is close to begin. */
-static __device__ __forceinline__ uint32_t find_cube(
-  const pmb_cuda_cloud &c, uint32_t begin, uint32_t end, uint64_t key, uint32_t step)
+/* The first particle of a row of cubes that is in cube x or a later one. */
+static __device__ __forceinline__ uint32_t find_in_row(const pmb_cuda_cloud &c, int64_t row, int64_t x)
 {
-  while (step < end - begin && c.d_keys[begin + step] < key) {
-    begin += step + 1;
-    step *= 4;
-  }
-  end = min(end, begin + step);
-  while (begin < end) {
-    const uint32_t middle = begin + (end - begin) / 2;
-    if (c.d_keys[middle] < key) {
-      begin = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  return begin;
+  const uint32_t *d_piece = c.d_pieces + (row * c.pieces + (x >> c.piece_shift));
+  return c.piece_shift == 0
+    ? d_piece[0]
+    : pmb_cuda_lower_bound(c.d_keys, d_piece[0], d_piece[1], (uint64_t)row * (uint64_t)c.cubes[0] + (uint64_t)x);
 }
 
 /* Finds the rows of cubes near the box. Returns the number of near particles. */
 template <int THREADS>
 static __device__ __forceinline__ uint32_t find_rows(const pmb_cuda_cloud &c, const near_box &box, near_rows *rows)
 {
-  const uint64_t x0 = (uint64_t)first_cube(c, box.first[0]), x1 = (uint64_t)end_cube(c, 0, box.last[0]);
+  const int64_t x0 = first_cube(c, box.first[0]), x1 = end_cube(c, 0, box.last[0]);
   const int64_t y0 = first_cube(c, box.first[1]), z0 = first_cube(c, box.first[2]);
   const int ny = (int)(end_cube(c, 1, box.last[1]) - y0), nz = (int)(end_cube(c, 2, box.last[2]) - z0);
   near_sync<THREADS>(); /* no thread reads the previous box's rows any more */
   for (int r = threadIdx.x; r < ny * nz; r += THREADS) {
     const int64_t row = y0 + r % ny + c.cubes[1] * (z0 + r / ny);
-    const uint64_t key = (uint64_t)row * (uint64_t)c.cubes[0];
-    const uint32_t first = c.d_rows[row], end = c.d_rows[row + 1];
-    const uint32_t begin = find_cube(c, first, end, key + x0, end - first);
+    const uint32_t begin = find_in_row(c, row, x0);
     rows->begin[r] = begin;
-    rows->before[r] = find_cube(c, begin, end, key + x1, 4) - begin;
+    rows->before[r] = find_in_row(c, row, x1) - begin;
   }
   near_sync<THREADS>();
   if (threadIdx.x < 32) { /* prefix sums, two rows per lane */

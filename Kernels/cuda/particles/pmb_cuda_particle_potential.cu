@@ -74,7 +74,7 @@ pmb_status pmb_cuda_find_densities(pmb_cuda *cuda, const pmb_cuda_cloud *c)
 
 /* ---- potential ---- */
 
-enum { WARPS = 4, THREADS = 32 * WARPS, NEAR = 256, TILES = 4 }; /* of a warp */
+enum { WARPS = 4, THREADS = 32 * WARPS, NEAR = 320, TILES = 4 }; /* of a warp */
 
 /* Shared memory of a block. A block has one brick. */
 typedef struct potential_scratch {
@@ -101,11 +101,22 @@ static __device__ __forceinline__ void decide_quickly(
   for (uint32_t from = 0; from < all; from += NEAR) {
     const int n = (int)min(all - from, (uint32_t)NEAR);
     take_near<THREADS>(c, box, &scratch->rows, c.d_amounts, from, n, 0, &scratch->near, NULL);
-    const int listed = quick_list_region<KERNEL>(c, &scratch->near, n, all <= NEAR, quick_region(warp), list);
+    int deep;
+    const int listed = quick_list_region<KERNEL>(c, &scratch->near, n, all <= NEAR, quick_region(warp), list, &deep);
 #pragma unroll
     for (int tile = 0; tile < TILES; ++tile) {
-      quick_add_near<KERNEL>(
-        c, &scratch->near, list, listed, quick_tile(warp, tile), &scratch->quick[warp], &sums[tile]);
+      const quick_box box_of_tile = quick_tile(warp, tile);
+      quick_list *room = &scratch->quick[warp];
+      float from = -1, to = deep ? QUICK_CORE2 : 1; /* where all is inside, the closest particles often suffice */
+#pragma unroll 1
+      for (;;) {
+        quick_add_near<KERNEL>(c, &scratch->near, list, listed, from, to, box_of_tile, room, &sums[tile]);
+        if (to == 1 || quick_is_full(c, sums[tile], quick_of_lanes<PMB_KERNEL_SPLINE>(sums[tile].error))) {
+          break;
+        }
+        from = to;
+        to = 1;
+      }
     }
   }
 #pragma unroll

@@ -7,9 +7,12 @@
 #include "cuda/particles/pmb_cuda_particle_near.cuh"
 
 enum {
-  QUICK_LISTED = 128, /* particles in a list */
-  QUICK_STOP = 16     /* particles between tests whether all samples are inside */
+  QUICK_LISTED = 96, /* particles in a list */
+  QUICK_STOP = 16    /* particles between tests whether all samples are inside */
 };
+static const float QUICK_DEEP = 4; /* a region is likely inside if an upper bound exceeds this many isovalues */
+static const float QUICK_CORE2 =
+  0.42f; /* within a fluid, particles within this part of the squared reach give most of the sum */
 
 /* A box of samples. Coordinates count from the brick's first sample. */
 typedef struct quick_box {
@@ -148,11 +151,11 @@ static __device__ __forceinline__ float quick_gap2(
   return x * x + (y * y + z * z);
 }
 
-/* Whether all sums are surely below the isovalue, given the lanes' parts of an upper bound. */
-template <int KERNEL> static __device__ __forceinline__ int quick_is_empty(const pmb_cuda_cloud &c, float most)
+/* Whether all sums are surely below the isovalue, given an upper bound. */
+static __device__ __forceinline__ int quick_is_empty(const pmb_cuda_cloud &c, float most)
 {
-  const float threshold = c.isovalue.threshold_f32, all = quick_of_lanes<KERNEL>(most);
-  return all + 0.001f * (fabsf(all) + fabsf(threshold)) + quick_error_of_sum(c, 0, 0, 0) < threshold;
+  const float threshold = c.isovalue.threshold_f32;
+  return most + 0.001f * (fabsf(most) + fabsf(threshold)) + quick_error_of_sum(c, 0, 0, 0) < threshold;
 }
 
 /* Whether all samples of the tile are surely inside, whatever is added later. */
@@ -164,10 +167,11 @@ static __device__ __forceinline__ int quick_is_full(const pmb_cuda_cloud &c, con
 }
 
 /* Lists those of the n loaded particles that reach a warp's region, in order. Returns how many, or 0 if the sum stays below the
- * isovalue even with each particle at its nearest place. is_all: 1 if there are no other particles. */
+ * isovalue even with each particle at its nearest place. is_all: 1 if there are no other particles. *deep: set to 1 if such a sum
+ * is far above the isovalue, so that the region is likely inside. */
 template <int KERNEL, int CAPACITY>
 static __device__ __forceinline__ int quick_list_region(const pmb_cuda_cloud &c, const near_particles<CAPACITY> *near,
-  int n, int is_all, const quick_box &region, uint16_t *list)
+  int n, int is_all, const quick_box &region, uint16_t *list, int *deep)
 {
   const int lane = threadIdx.x & 31;
   float most = KERNEL == PMB_KERNEL_SPHERES ? c.background : 0;
@@ -186,7 +190,9 @@ static __device__ __forceinline__ int quick_list_region(const pmb_cuda_cloud &c,
     count += __popc(reach);
   }
   __syncwarp();
-  return is_all && quick_is_empty<KERNEL>(c, most) ? 0 : count;
+  const float all = quick_of_lanes<KERNEL>(most);
+  *deep = is_all && c.only_grows && all > QUICK_DEEP * c.isovalue.threshold_f32;
+  return is_all && quick_is_empty(c, all) ? 0 : count;
 }
 
 /* Adds the listed particles to the lanes' sums; stops once quick_is_full. */
@@ -209,10 +215,11 @@ static __device__ __forceinline__ void quick_add_list(
   }
 }
 
-/* Of the n particles listed for the region, adds those that reach the tile. */
+/* Of the n particles listed for the region, adds those whose squared distance from the tile is above `from` and up to `to` times
+ * their squared reach. */
 template <int KERNEL, int CAPACITY>
 static __device__ __forceinline__ void quick_add_near(const pmb_cuda_cloud &c, const near_particles<CAPACITY> *near,
-  const uint16_t *of_region, int n, const quick_box &tile, quick_list *list, quick_sum *s)
+  const uint16_t *of_region, int n, float from, float to, const quick_box &tile, quick_list *list, quick_sum *s)
 {
   const int lane = threadIdx.x & 31;
   int count = 0;
@@ -220,13 +227,13 @@ static __device__ __forceinline__ void quick_add_near(const pmb_cuda_cloud &c, c
     const int i = of_region[min(begin + lane, n - 1)];
     const float4 cell = near->cell[i], fraction = near->fraction[i];
     float3 way;
-    const float gap2 = quick_gap2(tile, cell, fraction, &way);
-    const uint32_t reach = __ballot_sync(UINT32_MAX, begin + lane < n && gap2 <= near->place[i].w);
+    const float gap2 = quick_gap2(tile, cell, fraction, &way), reach2 = near->place[i].w;
+    const uint32_t reach = __ballot_sync(UINT32_MAX, begin + lane < n && gap2 > from * reach2 && gap2 <= to * reach2);
     if (reach >> lane & 1) {
-      const int to = count + __popc(reach & ((1u << lane) - 1));
+      const int at = count + __popc(reach & ((1u << lane) - 1));
       const float factor = quick_factor<KERNEL>(fraction.w);
-      list->particle[to] = make_float4(way.x * factor, way.y * factor, way.z * factor, cell.w);
-      list->factor[to] = factor;
+      list->particle[at] = make_float4(way.x * factor, way.y * factor, way.z * factor, cell.w);
+      list->factor[at] = factor;
       s->error += quick_error_of_term<KERNEL>(c, factor, cell.w);
     }
     count += __popc(reach);

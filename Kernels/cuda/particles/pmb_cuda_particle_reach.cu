@@ -27,7 +27,8 @@ template <class TAKE>
 static __device__ __forceinline__ void each_near(const pmb_cuda_cloud &c, const cube_rows &near, TAKE take)
 {
   for (int64_t z = near.z0; z < near.z1; ++z) { /* rows of equal z are contiguous */
-    const uint32_t begin = c.d_rows[near.y0 + c.cubes[1] * z], end = c.d_rows[near.y1 + c.cubes[1] * z];
+    const uint32_t *d_pieces = c.d_pieces + c.pieces * c.cubes[1] * z;
+    const uint32_t begin = d_pieces[c.pieces * near.y0], end = d_pieces[c.pieces * near.y1];
     for (uint32_t i = begin + (threadIdx.x & 31); i < end; i += 32) {
       const int32_t cell = c.d_particles[i].cell[0];
       take((cell - c.reach) / PMB_BRICK_X, (cell + c.reach) / PMB_BRICK_X);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass sort: sorts the particles by cube, x fastest, then by their order in the input; finds where each row of cubes begins. */
+ * Pass sort: sorts the particles by cube, x fastest, then by their order in the input; finds where pieces of rows of cubes begin. */
 #include <cub/device/device_radix_sort.cuh>
 
 #include "cuda/particles/pmb_cuda_particles.cuh"
@@ -56,13 +56,25 @@ static __global__ void fill_kernel(const __grid_constant__ pmb_cuda_cloud c)
   }
 }
 
-/* Finds the first particle of each row of cubes. */
-static __global__ void rows_kernel(const __grid_constant__ pmb_cuda_cloud c)
+/* Finds the first particle of each piece. */
+static __global__ void pieces_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
-  const int64_t row = pmb_cuda_thread();
-  if (row <= c.cubes[1] * c.cubes[2]) {
-    c.d_rows[row] = pmb_cuda_lower_bound(c.d_keys, (uint32_t)c.count, (uint64_t)row * (uint64_t)c.cubes[0]);
+  const int64_t i = pmb_cuda_thread(), row = i / c.pieces, x = (i - row * c.pieces) << c.piece_shift;
+  if (i <= c.cubes[1] * c.cubes[2] * c.pieces) {
+    const uint64_t key = (uint64_t)row * (uint64_t)c.cubes[0] + (uint64_t)(x < c.cubes[0] ? x : c.cubes[0]);
+    c.d_pieces[i] = pmb_cuda_lower_bound(c.d_keys, 0, (uint32_t)c.count, key);
   }
+}
+
+/* Cuts the rows into short pieces, but not into more than four per particle. Returns the number of all pieces, and one more. */
+static int64_t cut_rows(pmb_cuda_cloud *c)
+{
+  const int64_t rows = c->cubes[1] * c->cubes[2];
+  while (c->cubes[0] >> c->piece_shift > 0 && rows * ((c->cubes[0] >> c->piece_shift) + 1) > 4 * c->count) {
+    ++c->piece_shift;
+  }
+  c->pieces = (c->cubes[0] >> c->piece_shift) + 1;
+  return rows * c->pieces + 1;
 }
 
 /* Sorts keys and indices and sets the cloud's pointers to the sorted ones. */
@@ -94,18 +106,18 @@ pmb_status pmb_cuda_sort_particles(pmb_cuda *cuda, pmb_cuda_cloud *c)
 {
   pmb_cuda_particle_buffers *b = &cuda->particles;
   const char *what = "the sorted particles";
-  const int64_t rows = c->cubes[1] * c->cubes[2] + 1;
+  const int64_t pieces = cut_rows(c);
   PMB_STEP(pmb_cuda_take(cuda, &b->keys, c->given, what, &c->d_keys));
   PMB_STEP(pmb_cuda_take(cuda, &b->indices, c->given, what, &c->d_sorted));
   PMB_STEP(pmb_cuda_take(cuda, &b->cloud, c->count, what, &c->d_particles));
   PMB_STEP(pmb_cuda_take(cuda, &b->amounts, c->count, what, &c->d_amounts));
   PMB_STEP(pmb_cuda_take(cuda, &b->reaches, c->varied ? c->count : 0, what, &c->d_reach2));
-  PMB_STEP(pmb_cuda_take(cuda, &b->rows, rows, "rows of particles", &c->d_rows));
+  PMB_STEP(pmb_cuda_take(cuda, &b->pieces, pieces, "rows of particles", &c->d_pieces));
   PMB_CUDA_TRY(
     cuda->context, pmb_cuda_launch(cuda, 0, keys_kernel, pmb_cuda_blocks(c->given, THREADS), THREADS, 0, *c));
   PMB_STEP(sort_keys(cuda, c));
   PMB_CUDA_TRY(
     cuda->context, pmb_cuda_launch(cuda, 0, fill_kernel, pmb_cuda_blocks(c->count, THREADS), THREADS, 0, *c));
   return pmb_cuda_check(cuda->context,
-    pmb_cuda_launch(cuda, 0, rows_kernel, pmb_cuda_blocks(rows, THREADS), THREADS, 0, *c), "sort of particles");
+    pmb_cuda_launch(cuda, 0, pieces_kernel, pmb_cuda_blocks(pieces, THREADS), THREADS, 0, *c), "sort of particles");
 }

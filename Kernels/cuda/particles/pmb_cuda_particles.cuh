@@ -58,10 +58,12 @@ typedef struct pmb_cuda_cloud {
   uint32_t *d_sorted; /* indices in the input */
   pmb_cuda_particle *d_particles;
   float *d_amounts, *d_reach2; /* per particle; d_reach2 only if varied, see pmb_particle_reach2 */
-  uint32_t *d_rows;            /* the first particle of each row of cubes, y + cubes[1] * z; one more at the end */
-  uint64_t *d_bricks;          /* keys of the bricks that a kernel reaches, in order */
-  uint32_t brick_count, below; /* below: bricks before layer_end */
-  uint32_t *d_words;           /* inside bits of the 16 rows of each brick */
+  int64_t pieces; /* rows of cubes along x, y + cubes[1] * z, are cut into so many pieces of 2^piece_shift cubes */
+  int piece_shift;
+  uint32_t *d_pieces;               /* the first particle of each piece, row by row; one more at the end */
+  uint64_t *d_bricks;               /* keys of the bricks that a kernel reaches, in order */
+  uint32_t brick_count, below;      /* below: bricks before layer_end */
+  uint32_t *d_words;                /* inside bits of the 16 rows of each brick */
   pmb_cuda_particle_sizes *d_sizes; /* per brick, and one more for the totals */
   pmb_cuda_record *d_records;       /* per active brick, like the next three */
   uint64_t *d_active;               /* keys */
@@ -115,10 +117,10 @@ static __device__ __forceinline__ double pmb_cuda_number(const pmb_cuda_numbers 
   return 0;
 }
 
-/* The index of the first of n ascending keys that is not less than `key`. */
-static __device__ __forceinline__ uint32_t pmb_cuda_lower_bound(const uint64_t *d_keys, uint32_t n, uint64_t key)
+/* The index of the first of the ascending keys from begin to end that is not less than `key`, or `end`. */
+static __device__ __forceinline__ uint32_t pmb_cuda_lower_bound(
+  const uint64_t *d_keys, uint32_t begin, uint32_t end, uint64_t key)
 {
-  uint32_t begin = 0, end = n;
   while (begin < end) {
     const uint32_t middle = begin + (end - begin) / 2;
     if (d_keys[middle] < key) {
