@@ -75,7 +75,8 @@ static void opacity_of_a_way_round(shot *s, test_volume *v, int round, test_rng 
   shot_make(s, PMB_RAY_COMPOSITE);
   set_table(s, 2, 0, 1, 15, 1, rng);
   for (int n = 0; n < 2; n++) s->table[4 * n + 3] = ends[round % 3][n];
-  s->r.step = 0.1 + round / 3 * 0.4;
+  s->r.step = 0.1 + round / 6 * 0.8;
+  s->r.preintegrate = round / 3 % 2;
   place_camera(s, &v->view, CAMERA_PARALLEL, rng);
 }
 ROUNDS(opacity_of_a_way, 4, 12, 3)
@@ -324,31 +325,68 @@ static double error_of(const shot *s, const pmb_volume *v)
   return sum / (PIXELS / 3);
 }
 
+/* An opacity of 1 in one interval of the table: with steps of 1, pixels whose ray reaches it are opaque, in its color. */
+static void opaque_values(void)
+{
+  enum { FIRST = 640 };
+  static shot s;
+  pmb_context *context = context_new(2, NULL);
+  test_volume v;
+  test_rng rng = { 21 };
+  rr_scene scene;
+  int seen = 0, wrong = 0;
+  make_plain(&v, FIELD_BALL, &rng);
+  shot_make(&s, PMB_RAY_COMPOSITE);
+  set_table(&s, TABLE, -1, 1, 1, 0, &rng);
+  for (int n = 0; n < TABLE; n++) memcpy(s.table + 4 * n, (float[]){ 0.2f, 0.7f, 0.4f, 0 }, 4 * sizeof(float));
+  s.table[4 * FIRST + 3] = s.table[4 * FIRST + 7] = 1;
+  place_camera(&s, &v.view, CAMERA_PERSPECTIVE, &rng);
+  s.r.step = s.r.preintegrate = 1;
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+  rr_open(&scene, &v.view, &s.r);
+  for (int n = 0; n < PIXELS; n++) {
+    rr_ray ray;
+    double most = -1;
+    rr_ray_of(&scene, n % WIDE, n / WIDE, &ray);
+    for (double t = ray.from; t <= ray.to; t += 1 / 16.0) most = fmax(most, rr_value(&scene, &ray, t, 0));
+    const float *got = s.colors + 4 * n;
+    if (most < 2.0 * (FIRST + 30) / (TABLE - 1) - 1) continue;
+    seen++;
+    wrong += !(got[3] > 0.99f && fabsf(got[1] - 0.7f * got[3]) < 1e-3f && fabsf(got[2] - 0.4f * got[3]) < 1e-3f);
+  }
+  CHECK(seen > PIXELS / 20 && wrong == 0, "%d wrong of %d pixels", wrong, seen);
+  rr_close(&scene);
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
 /* Three narrow peaks: with steps of 1 a color per segment is much nearer to the converged picture than a color per sample. */
 static void narrow_peaks(void)
 {
   static shot s;
   pmb_context *context = context_new(2, NULL);
-  for (int round = 0; round < 4; round++) {
+  for (int round = 0; round < 6; round++) {
     static const int peaks[] = { 300, 520, 640 };
     test_volume v;
     test_rng rng = { 20 };
     double errors[2];
+    const float opacity = round < 4 ? 0.95f : 1;
     make_plain(&v, round % 2 ? FIELD_GYROID : FIELD_BALL, &rng);
     shot_make(&s, PMB_RAY_COMPOSITE);
     set_table(&s, TABLE, -1, 1, 1, 0, &rng);
     for (int p = 0; p < 3; p++)
-      for (int n = -4; n <= 4; n++) s.table[4 * (peaks[p] + n) + 3] = 0.95f * (float)(5 - abs(n)) / 5;
+      for (int n = -4; n <= 4; n++) s.table[4 * (peaks[p] + n) + 3] = opacity * (float)(5 - abs(n)) / 5;
     place_camera(&s, &v.view, CAMERA_PERSPECTIVE, &rng);
     s.r.step = 1;
-    s.r.shade = round / 2;
+    s.r.shade = round / 2 == 1;
     CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
     for (int on = 0; on < 2; on++) {
       s.r.preintegrate = on;
       CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
       errors[on] = error_of(&s, &v.view);
     }
-    test_about("field %d, shade %d", round % 2, round / 2);
+    test_about("round %d", round);
     CHECK(
       errors[1] < errors[0] / 10, "errors %g/255 per sample, %g/255 per segment", 255 * errors[0], 255 * errors[1]);
     volume_free(&v);
@@ -427,5 +465,6 @@ TEST_MAIN(
   CASE(small_steps)
   CASE(jitter)
   CASE(narrow_peaks)
+  CASE(opaque_values)
   CASE(anything)
 )
