@@ -7,6 +7,7 @@
 #include "vtkDataObject.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBLiveIsovalue.h"
+#include "vtkPVSession.h"
 #include "vtkSMArrayListDomain.h"
 #include "vtkSMArrayRangeDomain.h"
 #include "vtkSMProperty.h"
@@ -88,14 +89,38 @@ bool vtkSMPMBImageRepresentationProxy::SetRepresentationType(const char* type)
 
 namespace
 {
+// The part that draws Isosurface and PMB Volume. What it tells of the samples comes from the server, which has them, and not from
+// the client's object.
+class vtkSMPMBVolumeRepresentationProxy : public vtkSMRepresentationProxy
+{
+public:
+  static vtkSMPMBVolumeRepresentationProxy* New();
+  vtkTypeMacro(vtkSMPMBVolumeRepresentationProxy, vtkSMRepresentationProxy);
+
+protected:
+  void UpdatePropertyInformationInternal(vtkSMProperty* property) override
+  {
+    this->CreateVTKObjects(); // everywhere
+    const vtkTypeUInt32 everywhere = this->Location;
+    this->Location &= ~static_cast<vtkTypeUInt32>(vtkPVSession::CLIENT);
+    this->Superclass::UpdatePropertyInformationInternal(property);
+    this->Location = everywhere;
+  }
+};
+
+vtkStandardNewMacro(vtkSMPMBVolumeRepresentationProxy);
+
+template <class Proxy>
 vtkObjectBase* NewProxy(void*)
 {
-  return vtkSMPMBImageRepresentationProxy::New();
+  return Proxy::New();
 }
 
 void AddToInterpreter(vtkClientServerInterpreter* interpreter)
 {
-  interpreter->AddNewInstanceFunction("vtkSMPMBImageRepresentationProxy", NewProxy);
+  interpreter->AddNewInstanceFunction("vtkSMPMBImageRepresentationProxy", NewProxy<vtkSMPMBImageRepresentationProxy>);
+  interpreter->AddNewInstanceFunction(
+    "vtkSMPMBVolumeRepresentationProxy", NewProxy<vtkSMPMBVolumeRepresentationProxy>);
 }
 }
 

@@ -45,24 +45,38 @@ namespace
 {
 const int TableSize = 1024;
 
-void FillColor(vtkVolumeProperty* property, double value, float color[4])
+// The component that is seen alone, or -1: VTK shows several together.
+int FindComponent(vtkVolumeProperty* property, vtkDataArray* array)
+{
+  const int count = array->GetNumberOfComponents();
+  int alone = count == 1 ? 0 : -1;
+  double sum = count == 1;
+  for (int i = 0; i < count && count > 1 && count <= VTK_MAX_VRCOMP && property->GetIndependentComponents(); ++i)
+  {
+    sum += property->GetComponentWeight(i);
+    alone = property->GetComponentWeight(i) == 1 ? i : alone;
+  }
+  return sum == 1 ? alone : -1;
+}
+
+void FillColor(vtkVolumeProperty* property, int component, double value, float color[4])
 {
   double rgb[3];
-  if (property->GetColorChannels() == 1)
+  if (property->GetColorChannels(component) == 1)
   {
-    rgb[0] = rgb[1] = rgb[2] = property->GetGrayTransferFunction()->GetValue(value);
+    rgb[0] = rgb[1] = rgb[2] = property->GetGrayTransferFunction(component)->GetValue(value);
   }
   else
   {
-    property->GetRGBTransferFunction()->GetColor(value, rgb);
+    property->GetRGBTransferFunction(component)->GetColor(value, rgb);
   }
-  const double rgba[4] = { rgb[0], rgb[1], rgb[2], property->GetScalarOpacity()->GetValue(value) };
+  const double rgba[4] = { rgb[0], rgb[1], rgb[2], property->GetScalarOpacity(component)->GetValue(value) };
   std::transform(rgba, rgba + 4, color, [](double c) { return static_cast<float>(std::min(std::max(c, 0.0), 1.0)); });
 }
 
-bool HasGradientOpacity(vtkVolumeProperty* property)
+bool HasGradientOpacity(vtkVolumeProperty* property, int component)
 {
-  return property->HasGradientOpacity() && !property->GetDisableGradientOpacity();
+  return property->HasGradientOpacity(component) && !property->GetDisableGradientOpacity(component);
 }
 
 // A request and what it points to. It is kept: a picture of the same size allocates nothing, and a table of the same colors is not
@@ -93,17 +107,19 @@ struct Scene : vtkPMBRayCaster::Target
     request.table_low = isRange ? low : 0;
     request.table_high = isRange && high > low ? high : request.table_low + 1 + std::abs(request.table_low);
     const vtkMTimeType time = this->Property->GetMTime();
-    if (this->TableOf != this->Property || this->TableTime != time || this->TableRange[0] != low ||
-      this->TableRange[1] != high)
+    if (this->TableOf != this->Property || this->TableTime != time || this->TableComponent != this->Component ||
+      this->TableRange[0] != low || this->TableRange[1] != high)
     {
       this->Table.resize(4 * TableSize);
       for (int i = 0; i < TableSize; ++i)
       {
         const double share = static_cast<double>(i) / (TableSize - 1);
-        FillColor(this->Property, request.table_low * (1 - share) + request.table_high * share, &this->Table[4 * i]);
+        const double value = request.table_low * (1 - share) + request.table_high * share;
+        FillColor(this->Property, this->Component, value, &this->Table[4 * i]);
       }
       this->TableOf = this->Property;
       this->TableTime = time;
+      this->TableComponent = this->Component;
       this->TableRange[0] = low;
       this->TableRange[1] = high;
     }
@@ -118,13 +134,13 @@ struct Scene : vtkPMBRayCaster::Target
     vtkVolumeProperty* property = this->Property;
     const double high = 0.25 * range / this->AverageSpacing;
     this->Request.gradient_table = nullptr;
-    if (this->Request.mode != PMB_RAY_COMPOSITE || !HasGradientOpacity(property) || !(high > 0) ||
+    if (this->Request.mode != PMB_RAY_COMPOSITE || !HasGradientOpacity(property, this->Component) || !(high > 0) ||
       !std::isfinite(high))
     {
       return;
     }
     this->Gradients.resize(TableSize);
-    property->GetGradientOpacity()->GetTable(0, 0.25 * range, TableSize, this->Gradients.data());
+    property->GetGradientOpacity(this->Component)->GetTable(0, 0.25 * range, TableSize, this->Gradients.data());
     for (float& factor : this->Gradients)
     {
       factor = std::min(std::max(factor, 0.0F), 1.0F);
@@ -188,6 +204,7 @@ struct Scene : vtkPMBRayCaster::Target
   vtkPMBVolumePicture Picture;
   vtkRenderWindow* Window;
   vtkVolumeProperty* Property;
+  int Component;         // of the array that is drawn
   vtkDataArray* ColorBy; // colors surfaces; null: isovalues do
   bool IsLimited;        // rays have to end at what is drawn already
   bool IsSelection;      // rays end behind what is drawn, see vtkPMBReachDrawnSurface()
@@ -202,6 +219,7 @@ private:
   std::chrono::steady_clock::time_point NextQuestion; // of whether to stop
   vtkWeakPointer<vtkVolumeProperty> TableOf;
   vtkMTimeType TableTime;
+  int TableComponent;
   double TableRange[2];
 };
 
@@ -299,22 +317,23 @@ void AddColors(vtkVolumeProperty* property, int mode, Scene& scene)
   for (int i = 0; i < isovalues->GetNumberOfContours() && i < PMB_RAY_ISOVALUES; ++i)
   {
     pmb_ray_isovalue isovalue = { isovalues->GetValue(i), {} };
-    FillColor(property, isovalue.value, isovalue.color);
+    FillColor(property, scene.Component, isovalue.value, isovalue.color);
     scene.Isovalues.push_back(isovalue);
   }
   request.isovalues = scene.Isovalues.data();
   request.isovalue_count = static_cast<int>(scene.Isovalues.size());
-  request.table_unit = property->GetScalarOpacityUnitDistance();
+  request.table_unit = property->GetScalarOpacityUnitDistance(scene.Component);
 }
 
 void AddMaterial(vtkVolumeProperty* property, Scene& scene)
 {
   pmb_ray_request& request = scene.Request;
-  request.shade = property->GetShade();
-  request.ambient = request.shade ? static_cast<float>(property->GetAmbient()) : 1;
-  request.diffuse = request.shade ? static_cast<float>(property->GetDiffuse()) : 0;
-  request.specular = request.shade ? static_cast<float>(property->GetSpecular()) : 0;
-  request.specular_power = static_cast<float>(property->GetSpecularPower());
+  const int c = scene.Component;
+  request.shade = property->GetShade(c);
+  request.ambient = request.shade ? static_cast<float>(property->GetAmbient(c)) : 1;
+  request.diffuse = request.shade ? static_cast<float>(property->GetDiffuse(c)) : 0;
+  request.specular = request.shade ? static_cast<float>(property->GetSpecular(c)) : 0;
+  request.specular_power = static_cast<float>(property->GetSpecularPower(c));
 }
 
 // The cropping box is in the volume's own space, the clipping planes are in the world's.
@@ -379,7 +398,8 @@ std::string vtkPMBVolumeMapper::FindObstacle(vtkVolumeProperty* property, vtkDat
   {
     return "the array belongs to cells";
   }
-  if (array->GetNumberOfComponents() != 1)
+  const int component = FindComponent(property, array);
+  if (component < 0)
   {
     return "the array has several components";
   }
@@ -387,7 +407,7 @@ std::string vtkPMBVolumeMapper::FindObstacle(vtkVolumeProperty* property, vtkDat
   {
     return "the interpolation is not linear";
   }
-  if (HasGradientOpacity(property) && this->BlendMode == ISOSURFACE_BLEND)
+  if (HasGradientOpacity(property, component) && this->BlendMode == ISOSURFACE_BLEND)
   {
     return "the opacity of isosurfaces depends on the gradient";
   }
@@ -511,12 +531,14 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
   scene.Clear();
   scene.Request.step = this->SampleDistance;
   scene.Request.jitter = this->UseJittering;
+  scene.Request.preintegrate = this->UsePreIntegration;
   AddCamera(renderer, volume, scene);
   if (scene.Request.width < 1 || scene.Request.height < 1)
   {
     return;
   }
   AddLights(renderer, volume, scene);
+  scene.Component = FindComponent(property, array);
   AddColors(property, this->BlendMode, scene);
   AddMaterial(property, scene);
   const double* spacing = image->GetSpacing();
@@ -536,7 +558,7 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
   this->Own->Rays.Device = this->Device;
   this->Own->Rays.NumberOfThreads = this->NumberOfThreads;
   this->Own->Rays.ColorBy = scene.ColorBy;
-  const std::string error = this->Own->Rays.Cast(image, array, 0, scene.Request, scene);
+  const std::string error = this->Own->Rays.Cast(image, array, scene.Component, scene.Request, scene);
   if (!this->Own->Rays.Warning.empty())
   {
     vtkWarningMacro(<< this->Own->Rays.Warning);
@@ -568,6 +590,7 @@ void vtkPMBVolumeMapper::PrintSelf(ostream& os, vtkIndent indent)
   this->Superclass::PrintSelf(os, indent);
   os << indent << "SampleDistance: " << this->SampleDistance << "\n";
   os << indent << "UseJittering: " << this->UseJittering << "\n";
+  os << indent << "UsePreIntegration: " << this->UsePreIntegration << "\n";
   os << indent << "Device: " << this->Device << "\n";
   os << indent << "NumberOfThreads: " << this->NumberOfThreads << "\n";
   os << indent << "ColorArrayName: " << this->ColorArrayName << "\n";

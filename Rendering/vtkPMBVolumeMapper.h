@@ -8,7 +8,8 @@
  * intensity, and isosurface, with light. Rays go past bricks of the volume that show nothing, so that an isosurface in an empty
  * volume costs little.
  *
- * What it cannot draw goes to vtkSmartVolumeMapper with one warning: several components, cell data, nearest-neighbour
+ * Of an array with several components it draws one, if the components are independent, that one has a weight of 1, and the
+ * others of 0. What it cannot draw goes to vtkSmartVolumeMapper with one warning: several components together, cell data, nearest-neighbour
  * interpolation, isosurfaces with gradient opacity, other blend modes, and croppings other than to a box.
  *
  * While the CPU casts, observers of the render window's AbortCheckEvent can stop the picture with SetAbortRender(), 20 times a
@@ -57,6 +58,16 @@ public:
   vtkSetMacro(UseJittering, vtkTypeBool);
   vtkGetMacro(UseJittering, vtkTypeBool);
   vtkBooleanMacro(UseJittering, vtkTypeBool);
+  ///@}
+
+  ///@{
+  /**
+   * Set/Get whether composites have a color per segment between two samples in place of a color per sample. Then no narrow peak
+   * of the opacity is missed between samples, and longer steps do. Default: off.
+   */
+  vtkSetMacro(UsePreIntegration, vtkTypeBool);
+  vtkGetMacro(UsePreIntegration, vtkTypeBool);
+  vtkBooleanMacro(UsePreIntegration, vtkTypeBool);
   ///@}
 
   ///@{
@@ -120,6 +131,7 @@ private:
   vtkNew<vtkSmartVolumeMapper> Other;
   double SampleDistance = 0.0;
   vtkTypeBool UseJittering = 0;
+  vtkTypeBool UsePreIntegration = 0;
   int Device;
   int NumberOfThreads = 0;
   std::string ColorArrayName;

@@ -41,6 +41,18 @@ namespace
 const std::set<int> WholeRay = { vtkVolumeMapper::MAXIMUM_INTENSITY_BLEND, vtkVolumeMapper::MINIMUM_INTENSITY_BLEND,
   vtkVolumeMapper::AVERAGE_INTENSITY_BLEND };
 
+// The active point array, or else the first one.
+std::string FirstArray(vtkImageData* image)
+{
+  vtkPointData* arrays = image->GetPointData();
+  vtkDataArray* array = arrays->GetScalars();
+  for (int i = 0; !array && i < arrays->GetNumberOfArrays(); ++i)
+  {
+    array = arrays->GetArray(i);
+  }
+  return array && array->GetName() ? array->GetName() : "";
+}
+
 // Returns why this class cannot draw an input, or an empty text.
 std::string FindObstacle(vtkDataObject* input)
 {
@@ -131,6 +143,11 @@ void vtkPMBVolumeRepresentation::SetPickable(int pickable)
 void vtkPMBVolumeRepresentation::SetSampleDistance(double distance)
 {
   this->GetMapper()->SetSampleDistance(distance);
+}
+
+void vtkPMBVolumeRepresentation::SetUsePreIntegration(int use)
+{
+  this->GetMapper()->SetUsePreIntegration(use);
 }
 
 void vtkPMBVolumeRepresentation::SetDevice(int device)
@@ -269,13 +286,15 @@ std::string vtkPMBVolumeRepresentation::FindContourArray(vtkImageData* image)
   {
     return this->Surfaces ? this->ContourArray : "";
   }
-  vtkPointData* arrays = image->GetPointData();
-  vtkDataArray* array = arrays->GetScalars();
-  for (int i = 0; !array && i < arrays->GetNumberOfArrays(); ++i)
-  {
-    array = arrays->GetArray(i);
-  }
-  return array && array->GetName() ? array->GetName() : "";
+  return FirstArray(image);
+}
+
+// The array to color by; empty: none.
+std::string vtkPMBVolumeRepresentation::FindColorArray()
+{
+  vtkInformation* info = this->GetInputArrayInformation(0);
+  const char* name = info ? info->Get(vtkDataObject::FIELD_NAME()) : nullptr;
+  return name ? name : "";
 }
 
 // Chooses what is drawn and what colors it.
@@ -340,9 +359,7 @@ vtkSmartPointer<vtkDataArray> MakeComponent(vtkDataArray* array, int component)
 int vtkPMBVolumeRepresentation::FindComponent(vtkDataArray* array)
 {
   vtkColorTransferFunction* colors = this->Property->GetRGBTransferFunction();
-  vtkInformation* info = this->GetInputArrayInformation(0);
-  const char* colored = info ? info->Get(vtkDataObject::FIELD_NAME()) : nullptr;
-  if (!colored || !array->GetName() || std::string(colored) != array->GetName() ||
+  if (!array->GetName() || this->FindColorArray() != array->GetName() ||
     colors->GetVectorMode() != vtkScalarsToColors::COMPONENT)
   {
     return -1;
@@ -399,8 +416,9 @@ void vtkPMBVolumeRepresentation::UpdateSuggestions()
 {
   const bool isShown = this->GetVisibility() && this->Surfaces; // hidden where another representation is chosen
   auto* image = isShown && !this->IsPiece ? vtkImageData::SafeDownCast(this->Cache) : nullptr;
-  vtkDataArray* array =
-    image && !this->ContourArray.empty() ? image->GetPointData()->GetArray(this->ContourArray.c_str()) : nullptr;
+  std::string name = this->ContourArray.empty() ? this->FindColorArray() : this->ContourArray;
+  name = name.empty() && image ? FirstArray(image) : name;
+  vtkDataArray* array = image ? image->GetPointData()->GetArray(name.c_str()) : nullptr;
   const int component = array && array->GetNumberOfComponents() > 1 ? this->FindComponent(array) : 0;
   const Samples samples(array, array ? std::max(array->GetMTime(), image->GetMTime()) : 0, component);
   if (samples != this->Suggested)
@@ -498,8 +516,8 @@ bool CallOwn(vtkPMBVolumeRepresentation* object, const std::string& method, cons
     void (Self::*Set)(int);
   } wholes[] = { { "SetNumberOfIsosurfaceOpacities", &Self::SetNumberOfIsosurfaceOpacities },
     { "SetBlendMode", &Self::SetBlendMode }, { "SetCropping", &Self::SetCropping },
-    { "SetPickable", &Self::SetPickable }, { "SetDevice", &Self::SetDevice },
-    { "SetNumberOfThreads", &Self::SetNumberOfThreads } };
+    { "SetPickable", &Self::SetPickable }, { "SetUsePreIntegration", &Self::SetUsePreIntegration },
+    { "SetDevice", &Self::SetDevice }, { "SetNumberOfThreads", &Self::SetNumberOfThreads } };
   for (const auto& each : wholes)
   {
     if (method == each.Name && message.GetArgument(0, first, &whole))

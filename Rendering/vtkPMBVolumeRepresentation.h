@@ -53,8 +53,7 @@ public:
   ///@{
   /**
    * Isovalues to start with, and a curve of the surfaces' sizes, as vtkPMBContourFilter has them. Empty where
-   * Isosurface is not shown, in a client of a server, on several ranks, and where nothing can be suggested. They read the samples,
-   * once.
+   * Isosurface is not shown, on several ranks, and where nothing can be suggested. They read the samples, once.
    */
   vtkDoubleArray* GetSuggestedIsovalues();
   vtkDoubleArray* GetIsovalueCurve();
@@ -89,6 +88,7 @@ public:
    * As in vtkPMBVolumeMapper.
    */
   void SetSampleDistance(double distance);
+  void SetUsePreIntegration(int use);
   void SetDevice(int device);
   void SetNumberOfThreads(int threads);
   ///@}
@@ -117,6 +117,7 @@ private:
   bool IsOpaque();
   void KeepGhosts(vtkImageData* input);
   std::string FindContourArray(vtkImageData* image);
+  std::string FindColorArray();
   void UpdateArrays(vtkImageData* image);
   int FindComponent(vtkDataArray* array);
   void UpdateComponents(vtkImageData* image, std::initializer_list<vtkDataArray*> arrays);

@@ -26,7 +26,7 @@ template <int LANES> struct tile {
 
 /* d_limits, d_depth: may be NULL. */
 template <class T, int MODE, int LANES>
-static __global__ void __launch_bounds__(THREADS, MODE == PMB_RAY_COMPOSITE ? 3 : 2)
+static __global__ void __launch_bounds__(THREADS, MODE == PMB_RAY_COMPOSITE || MODE == PMB_RAY_SEGMENTS ? 3 : 2)
   rays_kernel(const __grid_constant__ pmb_ray_job job, const float *d_limits, pmb_ray_entry *d_colors, float *d_depth)
 {
   typedef tile<LANES> tile;
@@ -77,7 +77,9 @@ static pmb_status make_room(pmb_cuda *cuda, const pmb_ray_request *request, pict
 static pmb_status copy_tables(pmb_cuda *cuda, pmb_ray_job *job)
 {
   const size_t entries = (size_t)job->table_size, factors = (size_t)job->gradient_size;
-  const size_t bytes = sizeof(pmb_ray_entry) * entries + sizeof(int32_t) * (entries + 1) + sizeof(float) * factors;
+  const size_t sums = job->sums ? entries : 0;
+  const size_t bytes = sizeof(pmb_ray_entry) * entries + sizeof(pmb_ray_sum) * sums +
+    sizeof(int32_t) * (entries + 1) + sizeof(float) * factors;
   if (!cuda->table.d_data || cuda->table_version != job->table_version) {
     PMB_STEP(pmb_cuda_reserve(cuda, &cuda->table, (int64_t)bytes, 1, "the color table"));
     PMB_CUDA_TRY(
@@ -85,7 +87,8 @@ static pmb_status copy_tables(pmb_cuda *cuda, pmb_ray_job *job)
     cuda->table_version = job->table_version;
   }
   job->table = (const pmb_ray_entry *)cuda->table.d_data;
-  job->table_shown = (const int32_t *)(job->table + entries);
+  job->sums = (const pmb_ray_sum *)(job->table + entries);
+  job->table_shown = (const int32_t *)(job->sums + sums);
   job->gradient_table = factors ? (const float *)(job->table_shown + entries + 1) : NULL;
   return PMB_OK;
 }
@@ -104,6 +107,7 @@ template <class T> static cudaError_t launch(pmb_cuda *cuda, const pmb_ray_job *
 {
   return job->mode == PMB_RAY_ISOSURFACE ? launch_mode<T, PMB_RAY_ISOSURFACE, 1>(cuda, job, p)
     : job->mode == PMB_RAY_COMPOSITE     ? launch_mode<T, PMB_RAY_COMPOSITE, SHARE>(cuda, job, p)
+    : job->mode == PMB_RAY_SEGMENTS      ? launch_mode<T, PMB_RAY_SEGMENTS, SHARE>(cuda, job, p)
                                          : launch_mode<T, PMB_RAY_MAXIMUM, 1>(cuda, job, p);
 }
 

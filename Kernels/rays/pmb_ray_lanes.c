@@ -80,6 +80,43 @@ static void find_colors(ray_lanes *s, const float *place)
   }
 }
 
+/* Sets the lanes' colors to those of segments: pmb_ray_segment for all lanes. */
+static void find_segments(ray_lanes *s, const float *front, const float *back, const float *length)
+{
+  const pmb_ray_job *job = s->job;
+  const int size = job->table_size;
+  const float unit = job->sum_unit;
+  uint16_t index[4][LANES];
+  pmb_ray_span spans[LANES];
+  float ends[2][4][LANES], sums[2][4][LANES]; /* sums: the bits of integers */
+  PMB_EACH_LANE (l) {
+    spans[l] = pmb_ray_find_span(size, front[l], back[l]);
+    index[0][l] = (uint16_t)spans[l].low;
+    index[1][l] = (uint16_t)spans[l].high;
+    index[2][l] = (uint16_t)spans[l].from;
+    index[3][l] = (uint16_t)spans[l].to;
+  }
+  for (int i = 0; i < 2; ++i) {
+    lanes_fetch_f32((const float(*)[4])job->table, index[i], ends[i]);
+    lanes_fetch_f32((const float(*)[4])(const void *)job->sums, index[2 + i], sums[i]);
+  }
+  for (int c = 0; c < 4; ++c) {
+    int32_t from[LANES], to[LANES];
+    memcpy(from, sums[0][c], sizeof(from));
+    memcpy(to, sums[1][c], sizeof(to));
+    PMB_EACH_LANE (l) {
+      s->entry[c][l] = pmb_ray_span_mean(&spans[l], ends[0][c][l], ends[1][c][l], from[l], to[l], unit);
+    }
+  }
+  PMB_EACH_LANE (l) {
+    const float mean[4] = { s->entry[0][l], s->entry[1][l], s->entry[2][l], s->entry[3][l] };
+    const pmb_ray_entry entry = pmb_ray_segment_color(mean, length[l]);
+    for (int c = 0; c < 4; ++c) {
+      s->entry[c][l] = entry.color[c];
+    }
+  }
+}
+
 /* Multiplies the lanes' opacities by their gradients' factors. */
 static void weigh_opacities(ray_lanes *s)
 {

@@ -292,16 +292,36 @@ static uint32_t PMB_T_NAME(show_surfaces)(ray_lanes *s, PMB_T_NAME(typed) * v)
   return ends;
 }
 
-/* Composites the colors of the lanes' values. Returns bits of nearly opaque lanes. */
+/* Finds the colors of the segments between the lanes' last two samples. */
+static void PMB_T_NAME(find_segments)(ray_lanes *s, PMB_T_NAME(typed) * v)
+{
+  const pmb_ray_job *job = s->job;
+  float front[LANES], back[LANES], length[LANES];
+  PMB_EACH_LANE (l) {
+    const float r = (float)(s->next[l] - 2), enter = s->enter[l], leave = s->leave[l];
+    const float from = r < enter ? enter : r > leave ? leave : r;
+    front[l] = (float)v->before[l];
+    back[l] = PMB_T_NAME(pmb_ray_span_place_of)(job, v->value[l]);
+    length[l] = front[l] == front[l] ? s->r[l] - from : 0;
+    v->value[l] = (PMB_T_REAL)back[l];
+  }
+  find_segments(s, front, back, length);
+}
+
+/* Composites the colors of the lanes' values or segments. Returns bits of nearly opaque lanes. */
 static uint32_t PMB_T_NAME(show_colors)(ray_lanes *s, PMB_T_NAME(typed) * v)
 {
   const pmb_ray_job *job = s->job;
   float place[LANES];
   uint32_t shows = 0;
-  PMB_EACH_LANE (l) {
-    place[l] = PMB_T_NAME(pmb_ray_place_of)(job, v->value[l]);
+  if (job->mode == PMB_RAY_SEGMENTS) {
+    PMB_T_NAME(find_segments)(s, v);
+  } else {
+    PMB_EACH_LANE (l) {
+      place[l] = PMB_T_NAME(pmb_ray_place_of)(job, v->value[l]);
+    }
+    find_colors(s, place);
   }
-  find_colors(s, place);
   PMB_EACH_LANE (l) {
     s->entry[3][l] = v->value[l] == v->value[l] ? s->entry[3][l] : 0;
     shows |= (uint32_t)(s->entry[3][l] > 0) << l;
@@ -367,7 +387,7 @@ static void PMB_T_NAME(cast_tile)(const pmb_ray_picture *p, int x0, int y0)
     ended = 0;
     if (job->mode == PMB_RAY_ISOSURFACE) {
       ended = PMB_T_NAME(show_surfaces)(&s, &v);
-    } else if (job->mode == PMB_RAY_COMPOSITE) {
+    } else if (job->mode == PMB_RAY_COMPOSITE || job->mode == PMB_RAY_SEGMENTS) {
       ended = PMB_T_NAME(show_colors)(&s, &v);
     } else {
       PMB_T_NAME(note_values)(&s, &v);

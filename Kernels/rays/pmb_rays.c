@@ -8,6 +8,9 @@
 #include "cpu/pmb_cpu.h"
 #include "rays/pmb_ray_tile.h"
 
+#define MOST_EXTINCTION 1024.0 /* of a length of 1, in place of infinity; pmb_rays.h */
+#define MOST_OF_A_STEP 1e6     /* so that sums fit */
+
 /* ---- checks ---- */
 
 static int all_finite(const double *values, int n)
@@ -248,23 +251,30 @@ static int by_value(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Size of the resampled table. It is finer than the request's, since the opacity of a step is not linear in that of the table. */
+static int is_preintegrated(const pmb_ray_request *request)
+{
+  return request->mode == PMB_RAY_COMPOSITE && request->preintegrate;
+}
+
+/* Number of colors of the resampled table. It is finer than the request's, since the opacity of a step is not linear in that of the table. */
 static int resampled(const pmb_ray_request *request)
 {
   const int intervals = request->table_size - 1;
   return intervals * (request->mode == PMB_RAY_COMPOSITE ? (PMB_RAY_TABLE + intervals - 1) / intervals : 1) + 1;
 }
 
-/* The tables in a buffer of the context: this struct, then colors, counts of visible colors, gradient factors, and the request's
- * numbers that they were made from. Most pictures use the tables of the one before, so they are kept. */
+/* The tables in a buffer of the context: this struct, then colors, sums, counts of visible colors, gradient factors, and the
+ * request's numbers that they were made from. Most pictures use the tables of the one before, so they are kept. */
 typedef struct kept_tables {
   _Alignas(sizeof(pmb_ray_entry)) double exponent; /* of opacities */
-  int size, given, gradient_size;
+  int size, sums, given, gradient_size;
+  float sum_unit;
 } kept_tables;
 
 /* Pointers to the parts of the buffer. */
 typedef struct table_parts {
   pmb_ray_entry *colors;
+  pmb_ray_sum *sums;
   int32_t *shown;
   float *gradients, *given;
 } table_parts;
@@ -273,44 +283,97 @@ static table_parts find_parts(kept_tables *kept, const kept_tables *sizes)
 {
   table_parts parts;
   parts.colors = (pmb_ray_entry *)(kept + 1);
-  parts.shown = (int32_t *)(parts.colors + sizes->size);
+  parts.sums = (pmb_ray_sum *)(parts.colors + sizes->size);
+  parts.shown = (int32_t *)(parts.sums + sizes->sums);
   parts.gradients = (float *)(parts.shown + sizes->size + 1);
   parts.given = parts.gradients + sizes->gradient_size;
   return parts;
 }
 
-/* Fills the colors with opacities per step, and the counts of visible entries. */
-static void fill_colors(const pmb_ray_request *request, const kept_tables *made, const table_parts *parts)
+/* Color i of the resampled table. */
+static void resample(const pmb_ray_request *request, int i, float color[4])
 {
-  const int size = made->size, each = (size - 1) / (request->table_size - 1);
+  const int size = resampled(request), each = (size - 1) / (request->table_size - 1);
+  const int at = i < size - 1 ? i / each : request->table_size - 2;
+  const float t = (float)(i - at * each) / (float)each, *entry = request->table + 4 * at;
+  for (int c = 0; c < 4; ++c) {
+    color[c] = entry[c] + t * (entry[4 + c] - entry[c]);
+  }
+}
+
+/* Fills the colors with opacities per step, and the counts of visible entries. */
+static void fill_colors(const pmb_ray_request *request, kept_tables *made, const table_parts *parts)
+{
   parts->shown[0] = 0;
-  for (int i = 0; i < size; ++i) {
-    const int at = i < size - 1 ? i / each : request->table_size - 2;
-    const float t = (float)(i - at * each) / (float)each, *entry = request->table + 4 * at;
+  for (int i = 0; i < made->size; ++i) {
     float *color = parts->colors[i].color;
-    for (int c = 0; c < 4; ++c) {
-      color[c] = entry[c] + t * (entry[4 + c] - entry[c]);
-    }
+    resample(request, i, color);
     color[3] = made->exponent != 1 ? (float)(1 - pow(1 - color[3], made->exponent)) : color[3];
     parts->shown[i + 1] = parts->shown[i] + (color[3] > 0);
+  }
+}
+
+/* The integral of -log(1 - opacity) from 0. */
+static double extinction_up_to(double opacity)
+{
+  return opacity < 1 ? opacity + (1 - opacity) * log1p(-opacity) : 1;
+}
+
+/* The mean extinction between two opacities, for a length of 1. */
+static double mean_extinction(double a, double b)
+{
+  const double mean =
+    fabs(b - a) > 1e-4 ? (extinction_up_to(b) - extinction_up_to(a)) / (b - a) : -log1p((a + b) / -2);
+  return fmin(mean, MOST_EXTINCTION);
+}
+
+/* Fills the entries of pmb_ray_span, their sums, and the counts of visible entries. */
+static void fill_extinctions(const pmb_ray_request *request, kept_tables *made, const table_parts *parts)
+{
+  const int last = made->size - 1;
+  float low[4], high[4];
+  double total = 0, sums[4] = { 0 };
+  resample(request, 0, high);
+  parts->shown[0] = 0;
+  for (int i = 0; i <= last; ++i) {
+    float *to = parts->colors[i].color;
+    memcpy(low, high, sizeof(low));
+    if (i > 0 && i < last) {
+      resample(request, i, high);
+    }
+    to[3] = (float)fmin(mean_extinction((double)low[3], (double)high[3]) * made->exponent, MOST_OF_A_STEP);
+    for (int c = 0; c < 3; ++c) {
+      to[c] = to[3] * fminf((low[c] + high[c]) / 2, 1);
+    }
+    parts->shown[i + 1] = parts->shown[i] + (to[3] > 0);
+    total += i > 0 && i < last ? (double)to[3] : 0;
+  }
+  const double unit = total / INT32_MAX;
+  made->sum_unit = (float)unit;
+  for (int i = 0; i <= last; ++i) {
+    for (int c = 0; c < 4; ++c) {
+      sums[c] += i > 0 && i < last ? (double)parts->colors[i].color[c] : 0;
+      parts->sums[i].color[c] = unit > 0 ? (int32_t)fmin(sums[c] / unit, INT32_MAX) : 0;
+    }
   }
 }
 
 /* Sets the job's tables. */
 static pmb_status make_tables(pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
 {
-  const int is_composite = request->mode == PMB_RAY_COMPOSITE, size = resampled(request);
+  const int is_composite = request->mode == PMB_RAY_COMPOSITE, colors = resampled(request);
+  const int sums = is_preintegrated(request) ? colors + 1 : 0, size = sums ? sums : colors;
   const int gradient_size = is_composite && request->gradient_table ? request->gradient_size : 0;
-  const kept_tables made = { is_composite ? job->step / request->table_unit : 1, size, request->table_size,
-    gradient_size };
+  kept_tables made = { is_composite ? job->step / request->table_unit : 1, size, sums, request->table_size,
+    gradient_size, 0 };
   pmb_buffer *buffer = &context->ray_tables;
   const size_t given_bytes = 4 * sizeof(float) * (size_t)made.given,
-               colors_bytes = sizeof(pmb_ray_entry) * (size_t)size;
+               colors_bytes = sizeof(pmb_ray_entry) * (size_t)size + sizeof(pmb_ray_sum) * (size_t)sums;
   const size_t gradient_bytes = sizeof(float) * (size_t)gradient_size,
                shown_bytes = sizeof(int32_t) * (size_t)(size + 1);
   kept_tables *kept = buffer->data;
-  int is_same = kept && kept->exponent == made.exponent && kept->size == size && kept->given == made.given &&
-    kept->gradient_size == gradient_size;
+  int is_same = kept && kept->exponent == made.exponent && kept->size == size && kept->sums == sums &&
+    kept->given == made.given && kept->gradient_size == gradient_size;
   if (!is_same &&
     !pmb_buffer_reserve(
       &context->memory, buffer, sizeof(made) + colors_bytes + shown_bytes + gradient_bytes + given_bytes, 1)) {
@@ -321,7 +384,7 @@ static pmb_status make_tables(pmb_context *context, const pmb_ray_request *reque
   is_same = is_same && memcmp(parts.given, request->table, given_bytes) == 0 &&
     (!gradient_size || memcmp(parts.gradients, request->gradient_table, gradient_bytes) == 0);
   if (!is_same) {
-    fill_colors(request, &made, &parts);
+    (sums ? fill_extinctions : fill_colors)(request, &made, &parts);
     memcpy(parts.given, request->table, given_bytes);
     if (gradient_size) {
       memcpy(parts.gradients, request->gradient_table, gradient_bytes);
@@ -330,12 +393,14 @@ static pmb_status make_tables(pmb_context *context, const pmb_ray_request *reque
     ++context->ray_tables_version;
   }
   job->table = parts.colors;
+  job->sums = sums ? parts.sums : NULL;
+  job->sum_unit = kept->sum_unit;
   job->table_shown = parts.shown;
   job->table_size = size;
   job->table_version = context->ray_tables_version;
   job->table_low = request->table_low;
   /* halves both so that the difference is finite */
-  job->table_per_unit = (size - 1) / 2.0 / (request->table_high / 2 - request->table_low / 2);
+  job->table_per_unit = (colors - 1) / 2.0 / (request->table_high / 2 - request->table_low / 2);
   job->gradient_size = gradient_size;
   job->gradient_table = gradient_size ? parts.gradients : NULL;
   for (int i = 0; i < 9 && gradient_size; ++i) {
@@ -377,7 +442,7 @@ static void make_volume(const pmb_context *context, const pmb_ray_request *reque
 
 static void make_light(const pmb_ray_request *request, pmb_ray_job *job)
 {
-  job->mode = (int)request->mode;
+  job->mode = is_preintegrated(request) ? PMB_RAY_SEGMENTS : (int)request->mode;
   job->width = request->width;
   job->height = request->height;
   job->shade = request->shade || request->mode == PMB_RAY_ISOSURFACE;

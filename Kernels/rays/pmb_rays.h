@@ -7,8 +7,9 @@
  *     pmb_ray_request request = { .struct_size = sizeof request, .width = 800, .height = 600, .colors = pixels, ... };
  *     pmb_cast_rays(context, &request);
  *
- * Source: Wang, Yang, Cao: Cache-aware sampling strategies for texture-based ray casting on GPU, LDAV 2014, sections 3.2 and 5
- * (on a GPU one thread per ray; in mode composite four, which look at successive samples). */
+ * Sources: Wang, Yang, Cao: Cache-aware sampling strategies for texture-based ray casting on GPU, LDAV 2014, sections 3.2 and 5
+ * (on a GPU one thread per ray; in mode composite four, which look at successive samples). Engel, Kraus, Ertl: High-quality
+ * pre-integrated volume rendering using hardware-accelerated pixel shading, Graphics Hardware 2001, section 3 (preintegrate). */
 #ifndef PMB_RAYS_H
 #define PMB_RAYS_H
 
@@ -68,6 +69,14 @@ typedef struct pmb_ray_request {
   const float *gradient_table;
   int gradient_size; /* >= 2 */
   double gradient_high;
+
+  /* Mode composite: 1: a color per segment between two neighbouring samples, so that no peak of the table is missed between them.
+   * 0: a color per sample. A segment has the mean extinction -log(1 - opacity) of all values between its samples' (as if the value
+   * changed linearly along it), and their mean color weighted by extinction. Its light and gradient factor are those of its far
+   * sample. The means come from integrals of the table, as in Engel, Kraus, Ertl, with these errors: the value is not linear in a
+   * cell; the near part of a segment does not dim its far part; extinctions are constant in 1/4096 of the table or less; an opacity
+   * of 1 counts as an extinction of 1024. */
+  int preintegrate;
 
   /* Lighting of surfaces, and of composite colors if shade != 0: ambient + diffuse + specular to the power specular_power, on both
    * sides. Without lights one is at the camera. Normals are those of pmb_emit with PMB_CENTRAL. */

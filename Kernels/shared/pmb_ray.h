@@ -15,6 +15,9 @@
 #include "shared/pmb_point.h"
 #include "shared/pmb_types.h"
 
+/* A mode of jobs: composite, pre-integrated. It looks at pairs of samples, as isosurface does. */
+enum { PMB_RAY_SEGMENTS = -1 };
+
 enum {
   PMB_RAY_REFINED = 32,   /* most steps of the refinement */
   PMB_RAY_STEPS = 1 << 20 /* a ray has fewer samples, so that float places are accurate enough */
@@ -24,6 +27,11 @@ enum {
 typedef struct __attribute__((aligned(16))) pmb_ray_entry {
   float color[4];
 } pmb_ray_entry;
+
+/* Sums of a table's entries, in units of the job's sum_unit: differences are exact. */
+typedef struct __attribute__((aligned(16))) pmb_ray_sum {
+  int32_t color[4];
+} pmb_ray_sum;
 
 /* On a GPU samples are contiguous along x. */
 #if defined(__CUDACC__)
@@ -51,7 +59,9 @@ typedef struct pmb_ray_job {
   pmb_ray_isovalue isovalues[PMB_RAY_ISOVALUES]; /* ascending */
   float ambient, diffuse, specular, specular_power;
   float normal[9];            /* from index gradients to world normals */
-  const pmb_ray_entry *table; /* mode composite: with opacities per step */
+  const pmb_ray_entry *table; /* mode composite: with opacities per step; segments: see pmb_ray_span */
+  const pmb_ray_sum *sums;    /* segments: of the table's entries from 1 to each */
+  float sum_unit;
   const int32_t *table_shown; /* number of visible entries before each one; the last is the total */
   int table_size, gradient_size;
   double table_low, table_per_unit;
@@ -267,6 +277,43 @@ PMB_INLINE int pmb_ray_shows(const pmb_ray_job *job, float low, float high)
   return job->table_shown[end + 1] > job->table_shown[begin];
 }
 
+/* The values of a segment in the table of extinctions. Entry i has the mean extinction between colors i - 1 and i, for a step, as
+ * opacity, and as color the product with the mean color. The first and the last entry go on for ever. Between colors i - 1 and i
+ * places go from i to i + 1. */
+typedef struct pmb_ray_span {
+  int low, high;         /* entries of its ends */
+  int from, to;          /* sums[to] - sums[from]: the entries between */
+  float at_low, at_high; /* lengths in the ends' entries */
+  float per_unit;        /* 1 / length */
+} pmb_ray_span;
+
+PMB_INLINE float pmb_ray_bound(float place)
+{
+  return place > -1e9f ? (place < 1e9f ? place : 1e9f) : -1e9f;
+}
+
+PMB_INLINE int pmb_ray_entry_at(int table_size, float place)
+{
+  const float last = (float)(table_size - 1);
+  return (int)(place > 0 ? (place < last ? place : last) : 0);
+}
+
+PMB_INLINE pmb_ray_span pmb_ray_find_span(int table_size, float front, float back)
+{
+  const float a = pmb_ray_bound(front), b = pmb_ray_bound(back), low = a < b ? a : b, high = a < b ? b : a;
+  const int i = pmb_ray_entry_at(table_size, low), j = pmb_ray_entry_at(table_size, high), is_one = i == j;
+  const pmb_ray_span span = { i, j, i, is_one ? i : j - 1, is_one ? 1 : (float)(i + 1) - low,
+    is_one ? 0 : high - (float)j, is_one ? 1 : 1 / (high - low) };
+  return span;
+}
+
+/* The mean of one number of the table over a span. */
+PMB_INLINE float pmb_ray_span_mean(
+  const pmb_ray_span *span, float low, float high, int32_t from, int32_t to, float sum_unit)
+{
+  return (span->at_low * low + span->at_high * high + (float)(to - from) * sum_unit) * span->per_unit;
+}
+
 PMB_INLINE float pmb_ray_dot(const float a[3], const float b[3])
 {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -292,6 +339,18 @@ PMB_INLINE void pmb_ray_normalize(float v[3])
   }
 }
 
+/* 2^exponent by series, to 1e-6. */
+PMB_INLINE float pmb_ray_exp2(float exponent)
+{
+  const float y = exponent > -126 ? (exponent < 126 ? exponent : 126) : -126;
+  const float round = 12582912, nearest = (y + round) - round, x = 0.693147181f * (y - nearest); /* 1.5 * 2^23 */
+  const float e = 1 + x * (1 + x * (0.5f + x * (1 / 6.0f + x * (1 / 24.0f + x * (1 / 120.0f + x * (1 / 720.0f))))));
+  const uint32_t bits = (uint32_t)((int32_t)nearest + 127) << 23;
+  float whole;
+  memcpy(&whole, &bits, sizeof(whole));
+  return e * whole;
+}
+
 /* pow(base, exponent) by series, for base >= 0 and exponent >= 0, to 1e-6 unless the result is small. Exact enough for highlights,
  * and compilers can vectorize it. */
 PMB_INLINE float pmb_ray_power(float base, float exponent)
@@ -305,12 +364,32 @@ PMB_INLINE float pmb_ray_power(float base, float exponent)
   memcpy(&part, &bits, sizeof(part));
   const float q = (part - 1) / (part + 1), q2 = q * q; /* log(part) = 2 (q + q^3 / 3 + q^5 / 5 + ...) */
   const float log2_base = (float)whole + 2.88539008f * q * (1 + q2 * (1 / 3.0f + q2 * (0.2f + q2 * (1 / 7.0f))));
-  const float wanted = log2_base * exponent, y = wanted > -126 ? (wanted < 126 ? wanted : 126) : -126;
-  const float round = 12582912, nearest = (y + round) - round, x = 0.693147181f * (y - nearest); /* 1.5 * 2^23 */
-  const float e = 1 + x * (1 + x * (0.5f + x * (1 / 6.0f + x * (1 / 24.0f + x * (1 / 120.0f + x * (1 / 720.0f))))));
-  bits = (uint32_t)((int32_t)nearest + 127) << 23;
-  memcpy(&part, &bits, sizeof(part));
-  return e * part;
+  return pmb_ray_exp2(log2_base * exponent);
+}
+
+/* The color of a segment with these means, of a length in steps. */
+PMB_INLINE pmb_ray_entry pmb_ray_segment_color(const float mean[4], float length)
+{
+  pmb_ray_entry entry;
+  for (int c = 0; c < 3; ++c) {
+    const float color = mean[c] / mean[3];
+    entry.color[c] = color < 1 ? color : 1; /* 1 also for 0 / 0 */
+  }
+  entry.color[3] = 1 - pmb_ray_exp2(-1.44269504f * mean[3] * length);
+  return entry;
+}
+
+/* The color of a segment between two places of the table. */
+PMB_INLINE pmb_ray_entry pmb_ray_segment(const pmb_ray_job *job, float front, float back, float length)
+{
+  const pmb_ray_span span = pmb_ray_find_span(job->table_size, front, back);
+  const pmb_ray_entry low = job->table[span.low], high = job->table[span.high];
+  const pmb_ray_sum from = job->sums[span.from], to = job->sums[span.to];
+  float mean[4];
+  for (int c = 0; c < 4; ++c) {
+    mean[c] = pmb_ray_span_mean(&span, low.color[c], high.color[c], from.color[c], to.color[c], job->sum_unit);
+  }
+  return pmb_ray_segment_color(mean, length);
 }
 
 /* Cosine of the angle between the view and the mirrored light, or 0 if negative. cosine: between normal and light. */
@@ -447,6 +526,19 @@ PMB_INLINE float pmb_ray_of_neighbour(float value, int lanes, int bit)
 #else
   (void)lanes;
   (void)bit;
+  return value;
+#endif
+}
+
+/* The value of one of the threads that share a ray. */
+PMB_INLINE float pmb_ray_of_lane(float value, int lanes, int lane)
+{
+#if defined(__CUDACC__)
+  const unsigned group = (threadIdx.x & 31) & ~(unsigned)(lanes - 1);
+  return __shfl_sync((UINT32_MAX >> (32 - lanes)) << group, value, (int)group + lane);
+#else
+  (void)lanes;
+  (void)lane;
   return value;
 #endif
 }

@@ -167,6 +167,12 @@ PMB_INLINE float PMB_T_NAME(pmb_ray_place_of)(const pmb_ray_job *job, PMB_T_REAL
   return (float)((value - (PMB_T_REAL)job->table_low) * (PMB_T_REAL)job->table_per_unit);
 }
 
+/* The same in the table of pmb_ray_span. */
+PMB_INLINE float PMB_T_NAME(pmb_ray_span_place_of)(const pmb_ray_job *job, PMB_T_REAL value)
+{
+  return PMB_T_NAME(pmb_ray_place_of)(job, value) + 1;
+}
+
 /* Whether a ray has to sample a brick. extreme: the greatest or least value so far; NaN: none. */
 PMB_INLINE int PMB_T_NAME(pmb_ray_looks_into)(const pmb_ray_job *job, int mode, int64_t brick, PMB_T_REAL extreme)
 {
@@ -183,6 +189,10 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_looks_into)(const pmb_ray_job *job, int mode, 
     }
     return crossed;
   }
+  if (mode == PMB_RAY_SEGMENTS) {
+    return pmb_ray_shows(
+      job, PMB_T_NAME(pmb_ray_span_place_of)(job, low), PMB_T_NAME(pmb_ray_span_place_of)(job, high));
+  }
   return mode == PMB_RAY_COMPOSITE
     ? pmb_ray_shows(job, PMB_T_NAME(pmb_ray_place_of)(job, low), PMB_T_NAME(pmb_ray_place_of)(job, high))
     : mode == PMB_RAY_MAXIMUM ? !(high <= extreme)
@@ -195,7 +205,7 @@ typedef struct PMB_T_NAME(pmb_ray_walk) {
   pmb_ray_brick brick; /* the next one */
   float enter;         /* where the ray enters it */
   int next, last;      /* the next sample, and the last one of the brick before */
-  PMB_T_REAL value;    /* of the sample before `next` */
+  PMB_T_REAL value;    /* of the sample before `next`; segments: its place in the table */
   PMB_T_REAL before;   /* isosurface: of the one before that; NaN: none */
   PMB_T_REAL extreme;  /* the greatest or least value so far; NaN: none */
   double sum;
@@ -216,11 +226,11 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_enter_brick)(
     return 0;
   }
   if (PMB_T_NAME(pmb_ray_looks_into)(job, mode, pmb_ray_brick_number(job, &walk->brick), walk->extreme)) {
-    /* Isosurface: all pairs of samples that overlap the brick. Rounding may put a surface at the border into either brick. */
-    const float margin = mode == PMB_RAY_ISOSURFACE ? 2 * PMB_RAY_MARGIN(leave) : 0;
-    const int from = (int)(mode == PMB_RAY_ISOSURFACE ? floorf(enter - margin) : ceilf(enter));
-    const int last = walk->last;
-    walk->last = (int)(mode == PMB_RAY_ISOSURFACE ? ceilf(leave + margin) : floorf(leave));
+    /* Surfaces and segments: all pairs of samples that overlap the brick. Rounding may put a surface at the border into either brick. */
+    const int pairs = mode < PMB_RAY_COMPOSITE;
+    const float margin = pairs ? 2 * PMB_RAY_MARGIN(leave) : 0;
+    const int from = (int)(pairs ? floorf(enter - margin) : ceilf(enter)), last = walk->last;
+    walk->last = (int)(pairs ? ceilf(leave + margin) : floorf(leave));
     if (walk->next > last && from >= walk->next) {
       walk->next = from;
       walk->value = (PMB_T_REAL)NAN;
@@ -257,6 +267,25 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_look)(const pmb_ray_job *job, int mode, const 
   walk->sum += (double)walk->value;
   ++walk->count;
   return 0;
+}
+
+/* Finds the color of the segment between a sample and the one before. Returns whether it shows something. */
+PMB_INLINE int PMB_T_NAME(pmb_ray_look_between)(const pmb_ray_job *job, const pmb_ray *ray, int at, int lane,
+  int lanes, PMB_T_NAME(pmb_ray_walk) * walk, PMB_T_NAME(pmb_ray_cell) * cell, pmb_ray_entry *entry)
+{
+  const float before = (float)walk->value, r = PMB_T_NAME(pmb_ray_within)(ray, at);
+  const int left = walk->last - (at - lane); /* samples in this brick after the first lane's */
+  float back = NAN;
+  if (at <= walk->last) {
+    back = PMB_T_NAME(pmb_ray_span_place_of)(job, PMB_T_NAME(pmb_ray_value)(job, ray, r, cell));
+  }
+  const float beside = pmb_ray_of_lane(back, lanes, lane > 0 ? lane - 1 : 0), front = lane > 0 ? beside : before;
+  walk->value = (PMB_T_REAL)pmb_ray_of_lane(back, lanes, left < lanes - 1 ? left : lanes - 1);
+  if (!(front == front && back == back)) {
+    return 0;
+  }
+  *entry = pmb_ray_segment(job, front, back, r - PMB_T_NAME(pmb_ray_within)(ray, at - 1));
+  return entry->color[3] > 0;
 }
 
 /* Lights the color of a place in the cell and multiplies its opacity by the gradient's factor. */
@@ -323,13 +352,16 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_march)(const pmb_ray_job *job, int mode, cons
       at = walk->next + lane;
       if (walk->next <= walk->last) {
         walk->next = walk->next + lanes <= walk->last ? walk->next + lanes : walk->last + 1;
-        shows = at <= walk->last && PMB_T_NAME(pmb_ray_look)(job, mode, ray, at, walk, &cell, &entry);
+        shows = mode == PMB_RAY_SEGMENTS
+          ? PMB_T_NAME(pmb_ray_look_between)(job, ray, at, lane, lanes, walk, &cell, &entry)
+          : at <= walk->last && PMB_T_NAME(pmb_ray_look)(job, mode, ray, at, walk, &cell, &entry);
       }
       /* Surfaces are rare: the threads of a warp wait for each other and light theirs together. */
     } while (mode == PMB_RAY_ISOSURFACE && goes_on && !shows);
-    if (mode == PMB_RAY_COMPOSITE) {
+    if (mode < PMB_RAY_MAXIMUM && mode != PMB_RAY_ISOSURFACE) {
       if (shows && (job->shade || job->gradient_table)) {
-        PMB_T_NAME(pmb_ray_light)(job, ray, (float)at, &cell, &entry);
+        const float r = mode == PMB_RAY_SEGMENTS ? PMB_T_NAME(pmb_ray_within)(ray, at) : (float)at;
+        PMB_T_NAME(pmb_ray_light)(job, ray, r, &cell, &entry);
       }
       goes_on = goes_on && pmb_ray_behind(pixel, entry.color, lane, lanes);
     } else if (shows) {

@@ -76,6 +76,7 @@ static void scene_random(const test_volume *v, test_rng *rng, scene *s)
     .table_size = COLORS,
     .shade = (int)rng_int(rng, 0, 1),
     .jitter = (int)rng_int(rng, 0, 1),
+    .preintegrate = (int)rng_int(rng, 0, 1),
     .ambient = 0.1f,
     .diffuse = 0.7f,
     .specular = 0.3f,

@@ -296,10 +296,15 @@ static inline void rr_ray_of(const rr_scene *s, int x, int y, rr_ray *ray)
   }
 }
 
-/* The samples of a ray: whole multiples of the step; for surfaces its ends as well. The caller frees them. */
+static inline int rr_is_preintegrated(const pmb_ray_request *r)
+{
+  return r->mode == PMB_RAY_COMPOSITE && r->preintegrate;
+}
+
+/* The samples of a ray: whole multiples of the step; for surfaces and segments its ends as well. The caller frees them. */
 static inline double *rr_places(const rr_scene *s, const rr_ray *ray, int64_t *count)
 {
-  const int ends = s->r->mode == PMB_RAY_ISOSURFACE;
+  const int ends = s->r->mode == PMB_RAY_ISOSURFACE || rr_is_preintegrated(s->r);
   const int64_t first = (int64_t)ceil(ray->from / s->step), last = (int64_t)floor(ray->to / s->step);
   double *t = test_allocate(last - first + 3 > 2 ? last - first + 3 : 2, sizeof *t);
   *count = 0;
@@ -449,6 +454,51 @@ static inline void rr_composite(const rr_scene *s, const rr_ray *ray, const doub
   }
 }
 
+/* Adds the extinctions and the colors times extinction of a part of the table without a knot inside, times its length. */
+static inline void rr_add_part(const pmb_ray_request *r, double from, double to, double sum[4])
+{
+  const int pieces = 1 + 200 / r->table_size;
+  for (int n = 0; n < pieces; n++) {
+    const double place = (from + (to - from) * (n + 0.5) / pieces) / (r->table_size - 1);
+    double color[4];
+    rr_lookup(r, r->table_low + place * (r->table_high - r->table_low), color);
+    const double extinction = -log1p(-color[3]) * (to - from) / pieces;
+    for (int c = 0; c < 4; c++) sum[c] += c < 3 ? color[c] * extinction : extinction;
+  }
+}
+
+/* The means of extinction, and of color times extinction, of all values between two. */
+static inline void rr_means(const pmb_ray_request *r, double a, double b, double means[4])
+{
+  const double last = r->table_size - 1, scale = last / (r->table_high - r->table_low);
+  double from = (fmin(a, b) - r->table_low) * scale;
+  const double to = fmax((fmax(a, b) - r->table_low) * scale, from + 1e-9), length = to - from;
+  memset(means, 0, 4 * sizeof *means);
+  while (from < to) {
+    const double knot = from < 0 ? 0 : from < last ? floor(from) + 1 : to, next = fmin(knot, to);
+    rr_add_part(r, from, next, means);
+    from = next;
+  }
+  for (int c = 0; c < 4; c++) means[c] /= length;
+}
+
+/* Pre-integrated: a color per segment between two samples. */
+static inline void rr_segments(const rr_scene *s, const rr_ray *ray, const double *t, int64_t count, rr_sum *sum)
+{
+  for (int64_t n = 1; n < count; n++) {
+    const double a = rr_value(s, ray, t[n - 1], 0), b = rr_value(s, ray, t[n], 0), length = t[n] - t[n - 1];
+    double means[4], normal[3];
+    if (isnan(a) || isnan(b)) continue;
+    for (int i = 1; i < 8; i++) sum->doubtful |= isnan(rr_value(s, ray, t[n - 1] + i / 8.0 * length, 0));
+    rr_means(s->r, a, b, means);
+    if (!(means[3] > 0)) continue;
+    for (int c = 0; c < 3; c++) means[c] /= means[3];
+    const double factor = s->r->gradient_table ? rr_gradient_opacity(s, ray, t[n]) : 1;
+    if (s->r->shade && rr_normal(s, ray, t[n], normal)) rr_light(s, ray, t[n], normal, means);
+    if (rr_add(sum, means, factor * (1 - exp(-means[3] * length / s->r->table_unit)))) return;
+  }
+}
+
 /* The greatest, least or mean value. */
 static inline void rr_one_value(const rr_scene *s, const rr_ray *ray, const double *t, int64_t count, rr_sum *sum)
 {
@@ -477,6 +527,8 @@ static inline rr_sum rr_pixel(const rr_scene *s, int x, int y)
   double *t = rr_places(s, &ray, &count);
   if (s->r->mode == PMB_RAY_ISOSURFACE)
     rr_surfaces(s, &ray, t, count, &sum);
+  else if (rr_is_preintegrated(s->r))
+    rr_segments(s, &ray, t, count, &sum);
   else if (s->r->mode == PMB_RAY_COMPOSITE)
     rr_composite(s, &ray, t, count, &sum);
   else
@@ -494,76 +546,6 @@ static inline double rr_depth_error(const rr_scene *s, const rr_sum *wanted, flo
   const double there = rr_distance(s, &ray, x, y, wanted->depth);
   const double slack = fabs(rr_distance(s, &ray, x, y, wanted->depth + 6e-8) - there);
   return fmax(fabs(rr_distance(s, &ray, x, y, (double)got) - there) - slack, 0) / s->edge;
-}
-
-/* ---- places of volumes and cameras ---- */
-
-/* Sets the index-to-world matrix: rotated, with unequal spacings, and mirrored along one axis if `mirrored`. */
-static inline void rr_place_volume(test_volume *v, int mirrored, test_rng *rng)
-{
-  double q[4], *m = v->view.index_to_world, length = 0;
-  for (int n = 0; n < 4; n++) {
-    q[n] = rng_real(rng, -1, 1);
-    length += q[n] * q[n];
-  }
-  for (int n = 0; n < 4; n++) q[n] /= sqrt(length);
-  for (int r = 0; r < 3; r++)
-    for (int c = 0; c < 3; c++) {
-      const int other = 3 - r - c, sign = (c - r + 3) % 3 == 1 ? -1 : 1;
-      m[4 * r + c] = r == c ? 1 - 2 * (1 - q[0] * q[0] - q[1 + r] * q[1 + r])
-                            : 2 * (q[1 + r] * q[1 + c] + sign * q[0] * q[1 + other]);
-    }
-  for (int c = 0; c < 3; c++) {
-    const double spacing = rng_real(rng, 0.5, 2) * (mirrored && c == 1 ? -1 : 1);
-    for (int r = 0; r < 3; r++) m[4 * r + c] *= spacing;
-    m[4 * c + 3] = rng_real(rng, -20, 20);
-  }
-}
-
-/* Finds the center of a volume in the world. Returns the radius of its bounding sphere. */
-static inline double rr_bounds(const pmb_volume *v, double center[3])
-{
-  double far[3], index[3];
-  for (int a = 0; a < 3; a++) index[a] = (double)v->first[a] + 0.5 * (double)(v->dims[a] - 1);
-  ref_world(v, index, center);
-  double radius = 0;
-  for (int c = 0; c < 8; c++) {
-    for (int a = 0; a < 3; a++) index[a] = (double)v->first[a] + (c >> a & 1 ? (double)(v->dims[a] - 1) : 0);
-    ref_world(v, index, far);
-    for (int a = 0; a < 3; a++) far[a] -= center[a];
-    radius = fmax(radius, sqrt(rr_dot(far, far)));
-  }
-  return radius > 0 ? radius : 1;
-}
-
-/* Looks from `eye` along `forward`. `wide`: half the picture's width (parallel) or the tangent of half its angle. */
-static inline void rr_look(double m[16], const double eye[3], const double forward[3], int parallel, double wide,
-  double aspect, double near, double far)
-{
-  double axes[3][3], helper[3] = { 0.2, 0.9, 0.4 };
-  for (int c = 0; c < 3; c++) axes[2][c] = forward[c];
-  rr_unit(axes[2]);
-  if (fabs(rr_dot(axes[2], helper)) > 0.9) helper[0] = 5;
-  for (int n = 0; n < 2; n++) { /* right, then up */
-    const double *a = n ? axes[0] : axes[2], *b = n ? axes[2] : helper;
-    for (int c = 0; c < 3; c++) axes[n][c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
-    rr_unit(axes[n]);
-  }
-  memset(m, 0, 16 * sizeof *m);
-  for (int r = 0; r < 2; r++) {
-    const double scale = (r ? aspect : 1) / wide;
-    for (int c = 0; c < 3; c++) m[4 * r + c] = scale * axes[r][c];
-    m[4 * r + 3] = -scale * rr_dot(axes[r], eye);
-  }
-  const double slope = parallel ? 2 / (far - near) : (far + near) / (far - near);
-  const double at = parallel ? -(far + near) / (far - near) : -2 * far * near / (far - near);
-  const double away = -rr_dot(axes[2], eye);
-  for (int c = 0; c < 3; c++) {
-    m[8 + c] = slope * axes[2][c];
-    m[12 + c] = parallel ? 0 : axes[2][c];
-  }
-  m[11] = slope * away + at;
-  m[15] = parallel ? 1 : away;
 }
 
 #endif

@@ -20,6 +20,76 @@ typedef struct shot {
   pmb_attribute color_by;
 } shot;
 
+/* ---- places of volumes and cameras ---- */
+
+/* Sets the index-to-world matrix: rotated, with unequal spacings, and mirrored along one axis if `mirrored`. */
+static inline void rr_place_volume(test_volume *v, int mirrored, test_rng *rng)
+{
+  double q[4], *m = v->view.index_to_world, length = 0;
+  for (int n = 0; n < 4; n++) {
+    q[n] = rng_real(rng, -1, 1);
+    length += q[n] * q[n];
+  }
+  for (int n = 0; n < 4; n++) q[n] /= sqrt(length);
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++) {
+      const int other = 3 - r - c, sign = (c - r + 3) % 3 == 1 ? -1 : 1;
+      m[4 * r + c] = r == c ? 1 - 2 * (1 - q[0] * q[0] - q[1 + r] * q[1 + r])
+                            : 2 * (q[1 + r] * q[1 + c] + sign * q[0] * q[1 + other]);
+    }
+  for (int c = 0; c < 3; c++) {
+    const double spacing = rng_real(rng, 0.5, 2) * (mirrored && c == 1 ? -1 : 1);
+    for (int r = 0; r < 3; r++) m[4 * r + c] *= spacing;
+    m[4 * c + 3] = rng_real(rng, -20, 20);
+  }
+}
+
+/* Finds the center of a volume in the world. Returns the radius of its bounding sphere. */
+static inline double rr_bounds(const pmb_volume *v, double center[3])
+{
+  double far[3], index[3];
+  for (int a = 0; a < 3; a++) index[a] = (double)v->first[a] + 0.5 * (double)(v->dims[a] - 1);
+  ref_world(v, index, center);
+  double radius = 0;
+  for (int c = 0; c < 8; c++) {
+    for (int a = 0; a < 3; a++) index[a] = (double)v->first[a] + (c >> a & 1 ? (double)(v->dims[a] - 1) : 0);
+    ref_world(v, index, far);
+    for (int a = 0; a < 3; a++) far[a] -= center[a];
+    radius = fmax(radius, sqrt(rr_dot(far, far)));
+  }
+  return radius > 0 ? radius : 1;
+}
+
+/* Looks from `eye` along `forward`. `wide`: half the picture's width (parallel) or the tangent of half its angle. */
+static inline void rr_look(double m[16], const double eye[3], const double forward[3], int parallel, double wide,
+  double aspect, double near, double far)
+{
+  double axes[3][3], helper[3] = { 0.2, 0.9, 0.4 };
+  for (int c = 0; c < 3; c++) axes[2][c] = forward[c];
+  rr_unit(axes[2]);
+  if (fabs(rr_dot(axes[2], helper)) > 0.9) helper[0] = 5;
+  for (int n = 0; n < 2; n++) { /* right, then up */
+    const double *a = n ? axes[0] : axes[2], *b = n ? axes[2] : helper;
+    for (int c = 0; c < 3; c++) axes[n][c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
+    rr_unit(axes[n]);
+  }
+  memset(m, 0, 16 * sizeof *m);
+  for (int r = 0; r < 2; r++) {
+    const double scale = (r ? aspect : 1) / wide;
+    for (int c = 0; c < 3; c++) m[4 * r + c] = scale * axes[r][c];
+    m[4 * r + 3] = -scale * rr_dot(axes[r], eye);
+  }
+  const double slope = parallel ? 2 / (far - near) : (far + near) / (far - near);
+  const double at = parallel ? -(far + near) / (far - near) : -2 * far * near / (far - near);
+  const double away = -rr_dot(axes[2], eye);
+  for (int c = 0; c < 3; c++) {
+    m[8 + c] = slope * axes[2][c];
+    m[12 + c] = parallel ? 0 : axes[2][c];
+  }
+  m[11] = slope * away + at;
+  m[15] = parallel ? 1 : away;
+}
+
 /* ---- volumes ---- */
 
 enum { FIELD_BALL, FIELD_GYROID, FIELD_RANDOM, FIELDS };

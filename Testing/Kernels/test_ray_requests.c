@@ -146,6 +146,43 @@ static void pieces(void)
   pmb_destroy(context);
 }
 
+/* Two pieces, pre-integrated: the nearer one over the farther one is the whole, without a seam. */
+static void pieces_of_segments(void)
+{
+  test_rng rng = { 602 };
+  pmb_context *context = context_new(2, NULL);
+  for (int round = 0; round < 10; round++) {
+    static shot all, parts[2];
+    test_volume v;
+    int wrong = 0, both = 0;
+    any_shot(&all, &v, round, PMB_RAY_COMPOSITE, &rng);
+    memset(v.view.index_to_world, 0, sizeof v.view.index_to_world);
+    memset(v.view.first, 0, sizeof v.view.first);
+    const double eye[3] = { -30, 12, 14 }, forward[3] = { 1, 0.1, -0.1 };
+    rr_look(all.r.world_to_clip, eye, forward, 0, 0.4, 4.0 / 3, 1, 120);
+    all.r.preintegrate = 1;
+    all.r.shade = 0;
+    all.r.step = 1.7;
+    const int64_t last = v.view.dims[0] - 1, cut = last / 2;
+    for (int p = 0; p < 2; p++) {
+      shot_copy(parts + p, &all);
+      cast_piece(context, parts + p, &v, p ? cut : 0, p ? last : cut);
+    }
+    cast_piece(context, &all, &v, 0, last);
+    for (int n = 0; n < PIXELS; n++) {
+      const float *near = parts[0].colors + 4 * n, *far = parts[1].colors + 4 * n;
+      float off = 0;
+      for (int c = 0; c < 4; c++) off = fmaxf(off, fabsf(near[c] + (1 - near[3]) * far[c] - all.colors[4 * n + c]));
+      wrong += !(off < 4 / 255.f);
+      both += near[3] > 0.02f && near[3] < 0.98f && far[3] > 0.02f;
+    }
+    test_about("round %d", round);
+    CHECK(wrong <= 0.02 * PIXELS, "%d wrong pixels of %d in both pieces", wrong, both);
+    volume_free(&v);
+  }
+  pmb_destroy(context);
+}
+
 /* The same bytes for any number of threads and any path. */
 static void threads_and_paths(void)
 {
@@ -166,6 +203,7 @@ static void threads_and_paths(void)
     static shot first, s;
     test_volume v;
     any_shot(&s, &v, round, (pmb_ray_mode)(round % 5), &rng);
+    s.r.preintegrate = round / 5 % 2;
     if (round % 4 == 1) set_planes(&s, &v.view, 2, &rng);
     if (round % 3 == 0) volume_hide(&v, 200, 200, &rng);
     if (round % 3 == 1) volume_sprinkle(&v, 200, &rng);
@@ -235,6 +273,7 @@ static void extreme_samples(void)
     if (round % 3 == 0) volume_sprinkle(&v, 10, &rng);
     shot_make(&s, (pmb_ray_mode)(round / 10 % 5));
     s.r.shade = round % 2;
+    s.r.preintegrate = round / 50;
     set_isovalues(&s, 3, volume_isovalue(&v, &rng), 0.1, 0.5f);
     set_table(&s, TABLE, round % 3 ? -1 : -1e308, round % 3 ? 1 : 1e307, 5, 0.8, &rng);
     place_camera(&s, &v.view, round % CAMERAS, &rng);
@@ -384,6 +423,7 @@ static void degenerate_cameras(void)
     for (int i = 0; i < 16 && n % 5 == 0; i++) s.r.world_to_clip[i] = numbers[rng_int(&rng, 0, 12)];
     s.r.mode = (pmb_ray_mode)(n % 5);
     s.r.step = n % 7 ? 0 : 1;
+    s.r.preintegrate = n / 5 % 2;
     const pmb_status status = pmb_cast_rays(context, &s.r);
     test_about("camera %d", n);
     CHECK(status == PMB_OK || status == PMB_INVALID, "%s: %s", pmb_status_text(status), pmb_error(context));
@@ -444,7 +484,7 @@ static void changed_tables(void)
   s.r.table_low = -1;
   s.r.table_high = 1;
   for (int n = 0; n < 60; n++) {
-    switch (n < 10 ? n : rng_int(&rng, 0, 9)) {
+    switch (n < 11 ? n : rng_int(&rng, 0, 10)) {
       case 0:
         break;
       case 1:
@@ -474,6 +514,9 @@ static void changed_tables(void)
       case 9:
         s.r.gradient_table = s.r.gradient_table ? NULL : s.gradients;
         break;
+      case 10:
+        s.r.preintegrate = !s.r.preintegrate;
+        break;
     }
     shot_copy(&fresh, &s);
     pmb_context *other = context_new(1, NULL);
@@ -493,6 +536,7 @@ TEST_MAIN(
   CASE(a_plane)
   CASE(a_ball)
   CASE(pieces)
+  CASE(pieces_of_segments)
   CASE(threads_and_paths)
   CASE(nothing_to_see)
   CASE(extreme_samples)

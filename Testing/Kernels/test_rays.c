@@ -53,6 +53,19 @@ static void composite_round(shot *s, test_volume *v, int round, test_rng *rng)
 }
 ROUNDS(composite, 3, 40, 15)
 
+/* A color per segment, with long steps, tables of all sizes and gradient opacity. */
+static void segments_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  any_shot(s, v, round, PMB_RAY_COMPOSITE, rng);
+  const double middle = type_middle(v->view.type), size = type_size(v->view.type);
+  if (round % 4 == 0) set_table(s, 2 + round, middle - 0.5 * size, middle + 0.4 * size, 3, 0.9, rng);
+  if (round % 5 == 0) set_gradients(s, size * rng_real(rng, 0.02, 0.2), rng);
+  for (int n = 0; n < round % 3; n++) set_light(s, &v->view, n, rng);
+  s->r.preintegrate = 1;
+  s->r.step = round % 3 ? rng_real(rng, 0.2, 4) : 0;
+}
+ROUNDS(segments, 19, 60, 20)
+
 /* The opacity of a length is the same for any step, also between two colors of the table. */
 static void opacity_of_a_way_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
@@ -62,7 +75,8 @@ static void opacity_of_a_way_round(shot *s, test_volume *v, int round, test_rng 
   shot_make(s, PMB_RAY_COMPOSITE);
   set_table(s, 2, 0, 1, 15, 1, rng);
   for (int n = 0; n < 2; n++) s->table[4 * n + 3] = ends[round % 3][n];
-  s->r.step = 0.1 + round / 3 * 0.4;
+  s->r.step = 0.1 + round / 6 * 0.8;
+  s->r.preintegrate = round / 3 % 2;
   place_camera(s, &v->view, CAMERA_PARALLEL, rng);
 }
 ROUNDS(opacity_of_a_way, 4, 12, 3)
@@ -81,6 +95,7 @@ static void bounded_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   const int part = round % 4;
   any_shot(s, v, round, (pmb_ray_mode)(round / 4 % 5), rng);
+  s->r.preintegrate = round / 20 % 2;
   if (part == 0 || part == 3) set_box(s, &v->view, rng);
   if (part == 1 || part == 3) set_planes(s, &v->view, part == 3 ? 1 : 1 + round / 4 % PMB_RAY_PLANES, rng);
   if (part == 2 || part == 3) set_limits(s, rng);
@@ -91,6 +106,7 @@ ROUNDS(bounded, 6, 100, 12)
 static void lit_holes_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   any_shot(s, v, 10 * (round / 2) + 8 + round % 2, (pmb_ray_mode)(round % 5), rng);
+  s->r.preintegrate = round / 5 % 2;
   volume_hide(v, round % 3 ? 50 * round : 0, round % 4 ? 20 * round : 0, rng);
   volume_sprinkle(v, round % 2 ? 300 : 5000, rng);
 }
@@ -130,6 +146,7 @@ static void empty_space_round(shot *s, test_volume *v, int round, test_rng *rng)
       volume_set(v, i + c % 3 - 1, j + c / 3 % 3 - 1, k + c / 9 - 1, n % 2 ? 100 - 10 * (c != 13) : 1);
   }
   shot_make(s, (pmb_ray_mode)(round % 5));
+  s->r.preintegrate = round / 10;
   set_isovalues(s, 2, 60.3, 50, 0.6);
   set_table(s, TABLE, 0, 90, 1, 0.9, rng);
   for (int n = 15 * TABLE / 90; n < 60 * TABLE / 90 && round % 2; n++) s->table[4 * n + 3] = 0; /* the empty bricks */
@@ -290,6 +307,93 @@ static void jitter(void)
   pmb_destroy(context);
 }
 
+/* Mean error of a picture, from that of the reference with very short steps and a color per sample. */
+static double error_of(const shot *s, const pmb_volume *v)
+{
+  pmb_ray_request fine = s->r;
+  rr_scene scene;
+  double sum = 0;
+  fine.preintegrate = 0;
+  fine.step = 1 / 128.0;
+  rr_open(&scene, v, &fine);
+  for (int n = 0; n < PIXELS; n += 3) {
+    const rr_sum wanted = rr_pixel(&scene, n % WIDE, n / WIDE);
+    sum += fabs(wanted.opacity - (double)s->colors[4 * n + 3]) / 4;
+    for (int c = 0; c < 3; c++) sum += fabs(wanted.color[c] - (double)s->colors[4 * n + c]) / 4;
+  }
+  rr_close(&scene);
+  return sum / (PIXELS / 3);
+}
+
+/* An opacity of 1 in one interval of the table: with steps of 1, pixels whose ray reaches it are opaque, in its color. */
+static void opaque_values(void)
+{
+  enum { FIRST = 640 };
+  static shot s;
+  pmb_context *context = context_new(2, NULL);
+  test_volume v;
+  test_rng rng = { 21 };
+  rr_scene scene;
+  int seen = 0, wrong = 0;
+  make_plain(&v, FIELD_BALL, &rng);
+  shot_make(&s, PMB_RAY_COMPOSITE);
+  set_table(&s, TABLE, -1, 1, 1, 0, &rng);
+  for (int n = 0; n < TABLE; n++) memcpy(s.table + 4 * n, (float[]){ 0.2f, 0.7f, 0.4f, 0 }, 4 * sizeof(float));
+  s.table[4 * FIRST + 3] = s.table[4 * FIRST + 7] = 1;
+  place_camera(&s, &v.view, CAMERA_PERSPECTIVE, &rng);
+  s.r.step = s.r.preintegrate = 1;
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+  rr_open(&scene, &v.view, &s.r);
+  for (int n = 0; n < PIXELS; n++) {
+    rr_ray ray;
+    double most = -1;
+    rr_ray_of(&scene, n % WIDE, n / WIDE, &ray);
+    for (double t = ray.from; t <= ray.to; t += 1 / 16.0) most = fmax(most, rr_value(&scene, &ray, t, 0));
+    const float *got = s.colors + 4 * n;
+    if (most < 2.0 * (FIRST + 30) / (TABLE - 1) - 1) continue;
+    seen++;
+    wrong += !(got[3] > 0.99f && fabsf(got[1] - 0.7f * got[3]) < 1e-3f && fabsf(got[2] - 0.4f * got[3]) < 1e-3f);
+  }
+  CHECK(seen > PIXELS / 20 && wrong == 0, "%d wrong of %d pixels", wrong, seen);
+  rr_close(&scene);
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
+/* Three narrow peaks: with steps of 1 a color per segment is much nearer to the converged picture than a color per sample. */
+static void narrow_peaks(void)
+{
+  static shot s;
+  pmb_context *context = context_new(2, NULL);
+  for (int round = 0; round < 6; round++) {
+    static const int peaks[] = { 300, 520, 640 };
+    test_volume v;
+    test_rng rng = { 20 };
+    double errors[2];
+    const float opacity = round < 4 ? 0.95f : 1;
+    make_plain(&v, round % 2 ? FIELD_GYROID : FIELD_BALL, &rng);
+    shot_make(&s, PMB_RAY_COMPOSITE);
+    set_table(&s, TABLE, -1, 1, 1, 0, &rng);
+    for (int p = 0; p < 3; p++)
+      for (int n = -4; n <= 4; n++) s.table[4 * (peaks[p] + n) + 3] = opacity * (float)(5 - abs(n)) / 5;
+    place_camera(&s, &v.view, CAMERA_PERSPECTIVE, &rng);
+    s.r.step = 1;
+    s.r.shade = round / 2 == 1;
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    for (int on = 0; on < 2; on++) {
+      s.r.preintegrate = on;
+      CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+      errors[on] = error_of(&s, &v.view);
+    }
+    test_about("round %d", round);
+    CHECK(
+      errors[1] < errors[0] / 10, "errors %g/255 per sample, %g/255 per segment", 255 * errors[0], 255 * errors[1]);
+    volume_free(&v);
+  }
+  pmb_destroy(context);
+}
+
 /* PMB_TEST_ROUNDS: the number of rounds. PMB_TEST_SEED: the seed of the first; each round has its own. */
 static uint64_t first_seed = 7000;
 
@@ -312,6 +416,7 @@ static void anything_round(shot *s, test_volume *v, int round, test_rng *rng)
   set_table(s, table, middle - 0.9 * size, middle + 0.6 * size, rng_real(rng, 1, 20), 0.9, rng);
   place_camera(s, &v->view, (int)rng_int(rng, 0, CAMERAS - 1), rng);
   s->r.shade = (int)rng_int(rng, 0, 1);
+  s->r.preintegrate = (int)rng_int(rng, 0, 1);
   s->r.ambient = (float)rng_real(rng, 0, 0.5);
   s->r.specular_power = (float)rng_real(rng, 1, 40);
   for (int64_t n = rng_int(rng, 0, PMB_RAY_LIGHTS); n > 4; n--) set_light(s, &v->view, (int)(n & 1), rng);
@@ -343,6 +448,7 @@ TEST_MAIN(
   CASE(gradient_opacity)
   CASE(large_samples)
   CASE(composite)
+  CASE(segments)
   CASE(opacity_of_a_way)
   CASE(single_values)
   CASE(bounded)
@@ -358,5 +464,7 @@ TEST_MAIN(
   CASE(long_volumes)
   CASE(small_steps)
   CASE(jitter)
+  CASE(narrow_peaks)
+  CASE(opaque_values)
   CASE(anything)
 )

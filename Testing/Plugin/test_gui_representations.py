@@ -19,9 +19,10 @@ OF_ISOSURFACES = {"ContourBy", "LiveIsovalue", "SuggestedIsovalues", "Isosurface
 OF_RAYS = {"SampleDistance", "Device", "NumberOfThreads"}
 SHOWN = {"Surface": set(),
          "Isosurface": {*OF_ISOSURFACES, "UseCropping", *OF_RAYS},
-         "PMB Volume": {*OF_VOLUMES, *OF_RAYS},
+         "PMB Volume": {*OF_VOLUMES, *OF_RAYS, "UsePreIntegration"},
          "Volume": OF_VOLUMES}
-ALL = {*OF_ISOSURFACES, *OF_VOLUMES, *OF_RAYS, "VolumeRenderingMode", "VolumeAnisotropy", "UseTransfer2D"}
+ALL = {*OF_ISOSURFACES, *OF_VOLUMES, *OF_RAYS, "UsePreIntegration", "VolumeRenderingMode", "VolumeAnisotropy",
+       "UseTransfer2D"}
 
 
 def display_widgets(window):

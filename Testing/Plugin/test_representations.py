@@ -251,23 +251,24 @@ def test_contour_components():
         same(*pictures, f"{ours}")
 
 
+def suggested(proxy):
+    """The suggested isovalues and the curve."""
+    names = ("SuggestedIsovalues", "IsovalueCurve")
+    for name in names:
+        proxy.SMProxy.UpdatePropertyInformation(proxy.SMProxy.GetProperty(name))
+    return [list(proxy.GetPropertyValue(name)) for name in names]
+
+
 def test_suggestions():
     """Suggested isovalues and the curve are the filter's, of the array at Contour By; Surface has none."""
     view, source = new_view(), producer(balls())
     display = show(source, view, "Isosurface", ("POINTS", "x"))
-
-    def found(proxy):
-        names = ("SuggestedIsovalues", "IsovalueCurve")
-        for name in names:
-            proxy.SMProxy.UpdatePropertyInformation(proxy.SMProxy.GetProperty(name))
-        return [list(proxy.GetPropertyValue(name)) for name in names]
-
     for name in ("radius", "x", "v"):
         display.ContourBy = name
         pixels(view)
         contour = simple.PMBContour(Input=source, ContourBy=["POINTS", "radius" if name == "v" else name], Isosurfaces=[5])
         contour.UpdatePipeline()
-        expected, ours = found(contour), found(display)
+        expected, ours = suggested(contour), suggested(display)
         if name == "v":  # the magnitude is rounded otherwise
             equal([len(numbers) for numbers in ours], [len(numbers) for numbers in expected], "sizes for a magnitude")
             true(numpy.allclose(ours[0], expected[0], rtol=1e-5), f"suggestions for a magnitude: {ours[0]}, {expected[0]}")
@@ -279,7 +280,7 @@ def test_suggestions():
         display.Representation = kind
         with Messages():
             pixels(view)
-        equal(found(display), [[], []], f"suggestions of {name} for {kind}")
+        equal(suggested(display), [[], []], f"suggestions of {name} for {kind}")
 
 
 def test_wrong_arrays():
@@ -314,7 +315,8 @@ def test_contour_by_states():
         equal(list(display.ContourBy), ["POINTS", "z"], "the active array")
         display.ContourBy = contoured or ("RTData" if color else "z")
         display.IsosurfaceValues, display.IsosurfaceOpacities = [isovalue], []
-        before = pixels(view)
+        before, numbers = pixels(view), suggested(display)
+        true(numbers[0], "nothing is suggested")
         with tempfile.TemporaryDirectory() as folder:
             path, script = os.path.join(folder, "state.pvsm"), smstate.get_state()
             simple.SaveState(path)
@@ -334,16 +336,18 @@ def test_contour_by_states():
                 equal(display.ContourBy[1], contoured, "Contour By")
                 view.ViewSize = SIZE
                 same(pixels(view), before, f"color {color}, contoured {contoured!r}")
+                equal(suggested(display), numbers, f"suggestions with color {color}, contoured {contoured!r}")
 
 
 def test_states():
     """The picture and the properties of a state file, in XML and in Python."""
-    for kind in ("Isosurface", "PMB Volume"):
+    average = "Average Intensity"
+    for kind, blend in (("Isosurface", average), ("PMB Volume", average), ("PMB Volume", "Composite")):
         simple.ResetSession()
         view = new_view()
         display = show(simple.Wavelet(), view, kind)
         wanted = {"IsosurfaceValues": [120, 220], "IsosurfaceOpacities": [.25, .5], "SampleDistance": .7, "Device": "CPU",
-                  "BlendMode": "Average Intensity", "Shade": 1}
+                  "BlendMode": blend, "Shade": 1, "UsePreIntegration": 1}
         for name, value in wanted.items():
             setattr(display, name, value)
         before = pixels(view)

@@ -47,9 +47,9 @@ def draw(threshold=0):
         view.SMProxy.GetRenderWindow().GetPixelData(0, 0, SIZE[0] - 1, SIZE[1] - 1, 0, array, 0)
         pictures[name] = vtk_to_numpy(array).astype(int).reshape(SIZE[1], SIZE[0], 3)
         if name == "opaque":
-            display.SMProxy.UpdatePropertyInformation(display.SMProxy.GetProperty("SuggestedIsovalues"))
-            is_remote = servermanager.ActiveConnection.IsRemote()
-            equal(len(display.GetPropertyValue("SuggestedIsovalues")) > 0, not is_remote, "isovalues are suggested")
+            for what in ("SuggestedIsovalues", "IsovalueCurve"):
+                display.SMProxy.UpdatePropertyInformation(display.SMProxy.GetProperty(what))
+                pictures[what] = numpy.array(display.GetPropertyValue(what) or [])
             middle = [SIZE[0] // 2, SIZE[1] // 2]
             simple.SelectSurfacePoints(Rectangle=middle * 2, View=view)
             pictures["selected"] = numpy.array([bool(wavelet.SMProxy.GetSelectionInput(0))])
@@ -69,6 +69,9 @@ def client():
     for threshold in (0, 1e6):
         pictures = draw(threshold)
         equal(bool(pictures["selected"][0]), ranks < 2, "a point of the isosurface was selected")
+        for what in ("SuggestedIsovalues", "IsovalueCurve"):
+            true(len(expected[what]) > 0, f"the built-in server's {what}")
+            equal(list(pictures[what]), list(expected[what]) if ranks < 2 else [], what)
         for name, _, _, most in SCENES:
             ours = pictures[name]
             apart = abs(ours - expected[name]).max(axis=2)

@@ -9,6 +9,7 @@ from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from plugin_testing import DATA, Messages, equal, load_plugin, run, true
 from vtkmodules.vtkCommonCore import VTK_DOUBLE, vtkFloatArray, vtkSOADataArrayTemplate, vtkUnsignedCharArray
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPiecewiseFunction, vtkPlane
+from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 from vtkmodules.vtkIOXML import vtkXMLImageDataReader
 from vtkmodules.vtkRenderingCore import (vtkActor, vtkColorTransferFunction, vtkPolyDataMapper, vtkRenderer,
@@ -164,6 +165,60 @@ def test_blend_modes():
     compare("moved", vtkVolumeMapper.COMPOSITE_BLEND, matrix=True)
     compare("spacing", vtkVolumeMapper.MAXIMUM_INTENSITY_BLEND, image=gyroid(spacing=(1, .6, 2)))
     compare("bytes", vtkVolumeMapper.MAXIMUM_INTENSITY_BLEND, image=gyroid(dtype=numpy.uint8), scale=150)
+
+
+def test_pre_integration():
+    """A narrow peak of the opacity: with long steps the picture is near that of short ones."""
+    peak = vtkPiecewiseFunction()
+    for value, opacity in ((-2, 0), (.08, 0), (.1, .9), (.12, 0), (2, 0)):
+        peak.AddPoint(value, opacity)
+    look, mapper = property_of(None), vtkPMBVolumeMapper()
+    look.SetScalarOpacity(peak)
+    equal(mapper.GetUsePreIntegration(), 0, "the default")
+    scene = Scene(volume_of(mapper, gyroid(), vtkVolumeMapper.COMPOSITE_BLEND, look))
+    mapper.SetSampleDistance(1 / 32)
+    wanted = scene.pixels()
+    mapper.SetSampleDistance(1)
+    plain = psnr(scene.pixels(), wanted)
+    mapper.UsePreIntegrationOn()
+    found = psnr(scene.pixels(), wanted)
+    true(mapper.GetLastDevice(), "VTK drew it")
+    true(found > plain + 12, f"PSNR {found:.1f} dB pre-integrated, {plain:.1f} dB without")
+
+
+def test_one_component():
+    """The one independent component of weight 1, with its own functions, as VTK draws it. The rest is VTK's, told once."""
+    image, other = gyroid(), gyroid()
+    values = vtk_to_numpy(image.GetPointData().GetScalars())
+    both = numpy.stack([values[::-1] * 3, values], axis=1).copy()
+    other.GetPointData().SetScalars(numpy_to_vtk(both, deep=True))
+    shown, look = property_of(None, shade=True), property_of(None, scale=.2, opacities=(.9, .9))
+    look.SetColor(1, shown.GetRGBTransferFunction())
+    look.SetScalarOpacity(1, shown.GetScalarOpacity())
+    look.SetShade(1, 1)
+    for mode in (vtkVolumeMapper.COMPOSITE_BLEND, vtkVolumeMapper.MAXIMUM_INTENSITY_BLEND):
+        mapper = vtkPMBVolumeMapper()
+        expected = Scene(volume_of(mapper, image, mode, shown)).pixels()
+        look.SetComponentWeight(0, 0)
+        look.SetComponentWeight(1, 1)
+        scene = Scene(volume_of(mapper, other, mode, look))
+        if mode == vtkVolumeMapper.COMPOSITE_BLEND:
+            vtks = Scene(volume_of(vtkOpenGLGPUVolumeRayCastMapper(), other, mode, look)).pixels()
+            true(psnr(vtks, expected) > 36, f"PSNR {psnr(vtks, expected):.1f} dB beside VTK's")
+        with Messages() as log:
+            true(abs(scene.pixels() - expected).max() <= 1, f"mode {mode}: another picture than of the component alone")
+            true(mapper.GetLastDevice(), f"mode {mode}: VTK drew it")
+            equal(log.text(), "", "messages")
+            for weight in (.5, 1):
+                look.SetComponentWeight(0, weight)
+                scene.pixels()
+                equal(mapper.GetLastDevice(), "", f"weights {weight} and 1")
+            look.SetComponentWeight(0, 0)
+            look.IndependentComponentsOff()
+            scene.pixels()
+            equal(mapper.GetLastDevice(), "", "dependent components")
+            look.IndependentComponentsOn()
+        equal(log.text().count("the array has several components"), 1, f"warnings in {log.text()}")
 
 
 def test_gradient_opacity():
@@ -449,6 +504,73 @@ def test_odd_input():
         scene.window.Finalize()
 
 
-run(test_blend_modes, test_gradient_opacity, test_stopped, test_questions, test_scan, test_other_actors, test_cut,
-    test_isosurface_is_the_mesh, test_colored_by_another_array, test_bad_colors, test_left_to_vtk,
-    test_windows, test_windows_end, test_odd_input)
+def test_places():
+    """Direction matrix, negative spacing and extents not at 0: the picture of the plain image that a matrix moves there."""
+    cosine, sine = numpy.cos(.5), numpy.sin(.5)
+    mirror = (-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)
+    places = (("direction", {"SetDirectionMatrix": (cosine, -sine, 0, sine, cosine, 0, 0, 0, 1)},
+               (cosine, -sine, 0, 0, sine, cosine, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)),
+              ("mirrored", {"SetDirectionMatrix": (-1, 0, 0, 0, 1, 0, 0, 0, 1)}, mirror),
+              ("spacing", {"SetSpacing": (-1, 1, 1)}, mirror),
+              ("extent", {"SetOrigin": (1, 2, 3), "SetExtent": (-7, 32, 100, 135, 4, 35)},
+               (1, 0, 0, -6, 0, 1, 0, 102, 0, 0, 1, 7, 0, 0, 0, 1)))
+    for what, settings, elements in places:
+        for mode in (vtkVolumeMapper.COMPOSITE_BLEND, vtkVolumeMapper.ISOSURFACE_BLEND,
+                     vtkVolumeMapper.MAXIMUM_INTENSITY_BLEND):
+            pictures, matrix = [], vtkMatrix4x4()
+            matrix.DeepCopy(elements)
+            for is_placed in (True, False):
+                image = gyroid()
+                image.SetOrigin(0, 0, 0)
+                for name, value in settings.items() if is_placed else ():
+                    getattr(image, name)(*value)
+                look = property_of(ISOVALUE if mode == vtkVolumeMapper.ISOSURFACE_BLEND else None)
+                volume = volume_of(vtkPMBVolumeMapper(), image, mode, look)
+                if not is_placed:
+                    volume.SetUserMatrix(matrix)
+                pictures.append(Scene(volume).pixels())
+            true(abs(pictures[0] - pictures[1]).max() <= 1, f"{what}, mode {mode}: another picture")
+            shown = (abs(pictures[0] - pictures[0][0, 0]).max(axis=2) > 5).mean()
+            true(shown > .1, f"{what}, mode {mode}: {shown:.2f} of the pixels show something")
+
+
+def test_bad_settings():
+    """Cameras and functions that no picture can be made of: an error that says what, and the picture again after them."""
+    def spoil(scene, look):
+        camera, opacity, colors = scene.camera, look.GetScalarOpacity(), look.GetRGBTransferFunction()
+        position, normal = camera.GetPosition(), camera.GetViewUp()
+        yield "view angle", lambda: camera.SetPosition(camera.GetFocalPoint()), lambda: camera.SetPosition(position)
+        yield "view angle", lambda: camera.SetViewUp(camera.GetDirectionOfProjection()), lambda: camera.SetViewUp(normal)
+        yield "view angle", lambda: camera.SetClippingRange(5, 5), scene.renderer.ResetCameraClippingRange
+        yield "not finite", lambda: camera.SetPosition(numpy.nan, 0, 0), lambda: camera.SetPosition(position)
+        yield "0 to 1", lambda: opacity.AddPoint(.1, numpy.nan), lambda: opacity.RemovePoint(.1)
+        yield "0 to 1", lambda: colors.AddRGBPoint(.1, numpy.nan, 0, 0), lambda: colors.RemovePoint(.1)
+        yield "unit", lambda: look.SetScalarOpacityUnitDistance(numpy.inf), lambda: look.SetScalarOpacityUnitDistance(1)
+        yield "step", lambda: mapper.SetSampleDistance(1e-9), lambda: mapper.SetSampleDistance(.5)
+
+    mapper, look = vtkPMBVolumeMapper(), property_of(None)
+    scene = Scene(volume_of(mapper, gyroid(), vtkVolumeMapper.COMPOSITE_BLEND, look))
+    first = scene.pixels()
+    for said, change, back in spoil(scene, look):
+        with Messages() as log:
+            change()
+            shown = scene.pixels()
+        true("ERROR" in log.text() and said in log.text(), f"{said}: {log.text()}")
+        equal((abs(shown - shown[0, 0]).max(), mapper.GetLastDevice()), (0, ""), f"{said}: the picture and the device")
+        with Messages() as log:
+            back()
+            scene.renderer.ResetCameraClippingRange()
+            true(abs(scene.pixels() - first).max() <= 1, f"{said}: another picture after it")
+        equal(log.text(), "", f"{said}: messages after it")
+    with Messages() as log:
+        scene.renderer.SetViewport(.5, .5, .5, .5)
+        scene.window.Render()
+        scene.renderer.SetViewport(0, 0, 1, 1)
+        true(abs(scene.pixels() - first).max() <= 1, "another picture after an empty viewport")
+    equal(log.text(), "", "messages of an empty viewport")
+
+
+run(test_blend_modes, test_pre_integration, test_one_component, test_gradient_opacity, test_stopped, test_questions,
+    test_scan, test_other_actors, test_cut, test_isosurface_is_the_mesh, test_colored_by_another_array, test_bad_colors,
+    test_left_to_vtk, test_windows, test_windows_end, test_odd_input, test_places,
+    test_bad_settings)
