@@ -332,6 +332,8 @@ int pmb_cuda_is_pinned(const void *memory, size_t bytes);
 cudaError_t pmb_cuda_pin(void *memory, size_t bytes); /* of the pool */
 
 /* pmb_cuda_transfer.cu */
+/* pmb_loop without progress. */
+pmb_status pmb_cuda_loop_silently(pmb_cuda *cuda, int64_t count, pmb_body *body, void *arg);
 /* Uploads up to 8 arrays. volume: NULL, or the volume whose samples are the first array, in rows of the job's pitch. */
 pmb_status pmb_cuda_upload(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count, const pmb_volume *volume);
 /* Downloads up to 8 arrays. meanwhile: the host's own work during the first copies, or NULL. */

@@ -96,15 +96,10 @@ static void fill_part(void *data, int, size_t part)
 static pmb_status fill(pmb_cuda *cuda, void *data)
 {
   fill_work *work = (fill_work *)data;
-  pmb_crew *crew = &cuda->context->crew;
   const int64_t points = work->mesh->scalars ? work->sizes.points : 0;
   const int64_t triangles = work->mesh->offsets ? work->sizes.triangles : 0;
   const int64_t longest = points > triangles ? points : triangles;
-  const double end = crew->fraction_end;
-  crew->fraction_end = crew->fraction_begin;
-  const pmb_status status = pmb_loop(cuda->context, (longest + FILL - 1) / FILL, fill_part, work);
-  crew->fraction_end = end;
-  return status;
+  return pmb_cuda_loop_silently(cuda, (longest + FILL - 1) / FILL, fill_part, work);
 }
 
 pmb_status pmb_cuda_download_mesh(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh)

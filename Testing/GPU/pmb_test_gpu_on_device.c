@@ -290,7 +290,7 @@ static void opengl(void)
   CHECK_STATUS(gpu, mesh_extract(gpu, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
   CHECK_REFUSED(gpu, pmb_emit_gl(gpu, NULL, &gl), PMB_INVALID, "pmb_register_gl");
   CHECK_REFUSED(gpu, pmb_register_gl(gpu, POINTS, 0, 0, NULL), PMB_INVALID, "buffers");
-  CHECK_REFUSED(gpu, pmb_register_gl(gpu, POINTS, 0, 0, &buffers), PMB_UNAVAILABLE, "the host's memory");
+  CHECK_REFUSED(gpu, pmb_register_gl(gpu, POINTS, 0, 0, &buffers), PMB_UNAVAILABLE, "host memory");
   CHECK(!buffers, "missing buffers");
   if (emulator_gl_buffer) {
     const size_t points = 12 * (size_t)m.sizes.points, triangles = 12 * (size_t)m.sizes.triangles;

@@ -202,16 +202,14 @@ static void touch_slot(void *data, int, size_t n)
   }
 }
 
-/* Pins the ring. Fresh pages are cleared by all threads before, since CUDA would do that in one. */
-static pmb_status pin_ring(transfer *t)
+pmb_status pmb_cuda_loop_silently(pmb_cuda *cuda, int64_t count, pmb_body *body, void *arg)
 {
-  pmb_crew *crew = &t->cuda->context->crew;
+  pmb_crew *crew = &cuda->context->crew;
   const double end = crew->fraction_end;
   crew->fraction_end = crew->fraction_begin;
-  const int finished = pmb_crew_loop(crew, (size_t)t->slots, touch_slot, t);
+  const pmb_status status = pmb_loop(cuda->context, count, body, arg);
   crew->fraction_end = end;
-  PMB_STEP(finished ? PMB_OK : pmb_aborted(t->cuda->context));
-  return pmb_cuda_check(t->cuda->context, pmb_cuda_pin(t->ring, t->bytes), "pinning a transfer's ring");
+  return status;
 }
 
 /* Cuts the arrays into parts and takes a ring for them. A part is a huge page, so that no two threads clear the same one, or less
@@ -240,7 +238,9 @@ static pmb_status take_ring(transfer *t)
     return pmb_fail(t->cuda->context, PMB_OUT_OF_MEMORY, "no memory for a transfer (%zu bytes)", t->bytes);
   }
   count_host_bytes(t->cuda, (int64_t)t->bytes);
-  return pin_ring(t);
+  /* All threads clear fresh pages, since pinning them would do that in one. */
+  PMB_STEP(pmb_cuda_loop_silently(t->cuda, t->slots, touch_slot, t));
+  return pmb_cuda_check(t->cuda->context, pmb_cuda_pin(t->ring, t->bytes), "pinning a transfer's ring");
 }
 
 /* ---- a transfer ---- */
