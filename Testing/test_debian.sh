@@ -74,5 +74,6 @@ exec unshare --mount --propagation private --pid --fork --kill-child bash -c '
   mount --rbind /sys "$folder/sys"
   mkdir -p "$folder/dev/shm"
   mount -t tmpfs tmpfs "$folder/dev/shm"
+  mount -t devpts devpts "$folder/dev/pts" # for terminals
   exec chroot "$folder" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
     LC_ALL=C.UTF-8 TERM=dumb DEBIAN_FRONTEND=noninteractive "$@"' test_debian "$folder" "$@"

@@ -8,11 +8,13 @@ Compared are places, normals, gradients and all arrays, bit for bit. The steps, 
   client FOLDER PORT  pvpython, with a server of several ranks: likewise, by what the client fetches
 """
 import os
+import re
 import sys
 
 import numpy
 from paraview import servermanager, simple
 from paraview.vtk.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkVersion
 from vtkmodules.vtkIOXML import vtkXMLImageDataWriter
 
 from plugin_testing import DATA, arrays_of, compare_triangles, equal, image, load_plugin, triangle_rows, true
@@ -156,7 +158,10 @@ def ranks(folder):
         if world.rank == 0:
             total = mesh.GetNumberOfPolys()
             said = last_run(proxy)
-            true(f" {total} triangles" in said, f"{total} triangles, but the last run is {said!r}")
+            # From VTK 9.3 on, stock Contour removes the triangles of ghost cells afterwards.
+            removes = name.startswith("stock") and vtkVersion.GetVTKMinorVersion() > 2
+            made = int(re.search(r" (\d+) triangles", said).group(1))
+            true(made > total if removes else made == total, f"{total} triangles, but the last run is {said!r}")
             true(all(rows is not None and len(rows) for rows, _ in parts), f"{name}: a rank without triangles")
             equal(min(ghosts for _, ghosts in parts) > 0, world.size > 1, f"{name}: all ranks have ghosts")
             reference = numpy.load(os.path.join(folder, name + ".npy"))

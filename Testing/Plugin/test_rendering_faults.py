@@ -225,9 +225,10 @@ class Failing:
         real, self.calls = kind(self.before), 0
 
         def call(*given):
-            # VTK itself gives data to BufferData, and maps nothing.
-            self.calls += function != "BufferData" or given[2] is None
-            if self.calls != which + 1 or function == "BufferData" and given[2] is not None:
+            # Until a call has failed, VTK itself gives data to BufferData, and maps nothing.
+            counts = (function != "BufferData" or given[2] is None) and self.calls <= which
+            self.calls += counts
+            if not counts or self.calls <= which:
                 return real(*given)
             if function == "BufferData":
                 return real(given[0], 1 << 62, None, given[3])  # GL_OUT_OF_MEMORY
