@@ -123,7 +123,8 @@ def compare_pictures(batch):
             view, representation = show(proxy, opacity)
             if batch and opacity == 1:  # else ParaView divides the mesh and sends the parts to the ranks that draw them
                 actor = representation.GetClientSideObject().GetActiveRepresentation().GetActor()
-                equal(actor.GetMapper().GetNumberOfDirectTriangles() > 0, proxy is ours, "drawn directly")
+                passes = proxy is ours or vtkVersion.GetVTKMinorVersion() > 2  # there Triangulate passes triangles on
+                equal(actor.GetMapper().GetNumberOfDirectTriangles() > 0, passes, "drawn directly")
             picture = view.CaptureWindow(1)
             shown.append(vtk_to_numpy(picture.GetPointData().GetScalars()).astype(int))
             chosen.append([] if batch else selected(proxy, view))
@@ -163,7 +164,7 @@ def ranks(folder):
             made = int(re.search(r" (\d+) triangles", said).group(1))
             true(made > total if removes else made == total, f"{total} triangles, but the last run is {said!r}")
             true(all(rows is not None and len(rows) for rows, _ in parts), f"{name}: a rank without triangles")
-            equal(min(ghosts for _, ghosts in parts) > 0, world.size > 1, f"{name}: all ranks have ghosts")
+            equal(min(ghosts for _, ghosts in parts) > 0, world.size > 1 and not removes, f"{name}: all ranks have ghosts")
             reference = numpy.load(os.path.join(folder, name + ".npy"))
             compare_triangles(name, numpy.concatenate([rows for rows, _ in parts]), reference)
     compare_pictures(batch=True)
