@@ -159,7 +159,7 @@ def unusual(world):
         with Messages() as log:
             filter_.UpdatePiece(world.rank, world.size, 0)
         equal(world.allreduce(filter_.GetOutput().GetNumberOfPolys()) > 0, triangles, "triangles")
-        equal(log.text().count(f"of {len(places)} points are at a position"), int(len(places) > 0), f"said {log.text()!r}")
+        equal(log.text().count(f"of {len(places)} points have a position that is not finite"), int(len(places) > 0), f"said {log.text()!r}")
 
 
 def faults(world):
@@ -173,7 +173,7 @@ def faults(world):
     one = make_cloud(numpy.zeros((1, 3)), mark=numpy.zeros(1))
     radii = {"arrays": {0: "size"}}
     for given, settings, text in ((zero if last else mine, radii, "radius of particle 0 is 0"),
-                                  (lacks if last else mine, radii, "The array of radius is on some of the ranks"),
+                                  (lacks if last else mine, radii, "The array of radius is missing on some of the ranks"),
                                   (mine, {"arrays": {0: "velocity"}}, "one component"),
                                   (mine, {"CellSize": 0.001, "SampleLimit": 1}, "raise CellSize or SampleLimit"),
                                   (mine, {"Isovalue": 0.0}, "Isovalue 0"),
