@@ -159,7 +159,8 @@ def unusual(world):
         with Messages() as log:
             filter_.UpdatePiece(world.rank, world.size, 0)
         equal(world.allreduce(filter_.GetOutput().GetNumberOfPolys()) > 0, triangles, "triangles")
-        equal(log.text().count(f"of {len(places)} points have a position that is not finite"), int(len(places) > 0), f"said {log.text()!r}")
+        text = f"of {len(places)} points have a position that is not finite"
+        equal(log.text().count(text), int(len(places) > 0), f"said {log.text()!r}")
 
 
 def faults(world):
