@@ -112,6 +112,17 @@ static void cast_piece(pmb_context *context, const shot *s, const test_volume *v
   volume_free(&piece);
 }
 
+/* Casts the rays through the volume, and through two pieces of it along x. */
+static void cast_whole_and_parts(pmb_context *context, shot *all, shot parts[2], const test_volume *v)
+{
+  const int64_t last = v->view.dims[0] - 1, cut = last / 2;
+  for (int p = 0; p < 2; p++) {
+    shot_copy(parts + p, all);
+    cast_piece(context, parts + p, v, p ? cut : 0, p ? last : cut);
+  }
+  cast_piece(context, all, v, 0, last);
+}
+
 /* Two pieces with a common layer of samples: the nearer color of each pixel is that of the whole. Light differs at the cut. */
 static void pieces(void)
 {
@@ -125,12 +136,7 @@ static void pieces(void)
     any_shot(&all, &v, round, PMB_RAY_ISOSURFACE, &rng);
     set_isovalues(&all, 1 + 2 * (round % 2), type_middle(v.view.type), type_size(v.view.type), 1);
     no_light(&all);
-    const int64_t last = v.view.dims[0] - 1, cut = last / 2;
-    for (int p = 0; p < 2; p++) {
-      shot_copy(parts + p, &all);
-      cast_piece(context, parts + p, &v, p ? cut : 0, p ? last : cut);
-    }
-    cast_piece(context, &all, &v, 0, last);
+    cast_whole_and_parts(context, &all, parts, &v);
     for (int n = 0; n < PIXELS; n++) {
       const shot *near = parts[0].depth[n] <= parts[1].depth[n] ? parts : parts + 1;
       float off = 1e3f * fabsf(near->depth[n] - all.depth[n]);
@@ -163,12 +169,7 @@ static void pieces_of_segments(void)
     all.r.preintegrate = 1;
     all.r.shade = 0;
     all.r.step = 1.7;
-    const int64_t last = v.view.dims[0] - 1, cut = last / 2;
-    for (int p = 0; p < 2; p++) {
-      shot_copy(parts + p, &all);
-      cast_piece(context, parts + p, &v, p ? cut : 0, p ? last : cut);
-    }
-    cast_piece(context, &all, &v, 0, last);
+    cast_whole_and_parts(context, &all, parts, &v);
     for (int n = 0; n < PIXELS; n++) {
       const float *near = parts[0].colors + 4 * n, *far = parts[1].colors + 4 * n;
       float off = 0;
