@@ -225,9 +225,6 @@ static float least_in(const brick_sum *b, const tile_box *at)
 
 /* ---- regions and tiles ---- */
 
-/* If the upper bound exceeds this many isovalues, the tile is likely inside. */
-static const float DEEP = 4;
-
 /* Pads n numbers to a multiple of 16. */
 static void fill_up(float *numbers, int n, float value)
 {
@@ -236,15 +233,12 @@ static void fill_up(float *numbers, int n, float value)
   }
 }
 
-/* Within a fluid, particles within this part of the squared reach give nearly all of the sum. */
-static const float CORE2 = 0.42f;
-
 /* Copies the particles of the region that are close to its box: the core. */
 static void take_core(const pmb_particles *p, pmb_particle_scratch *s, const tile_box *at)
 {
   pmb_particle_region *region = &s->region;
   find_margins(
-    s, region->n, (const float(*)[PMB_PARTICLE_ROOM])region->place, region->reach2, CORE2, at->low, at->high);
+    s, region->n, (const float(*)[PMB_PARTICLE_ROOM])region->place, region->reach2, PMB_CORE2, at->low, at->high);
   const int n = list_margins(s, region->n, p->cpu.tables->places);
   region->core = n;
   for (int a = 0; a < 3; ++a) {
@@ -302,7 +296,7 @@ static void add_to_tile(brick_sum *b, int tile, int whole, float most)
   const tile_box at = box_of_tile(tile);
   const float threshold = b->p->isovalue.threshold_f32;
   const uint32_t bit = 1u << tile;
-  const int decides = whole && !b->refines, deep = most > DEEP * threshold && b->p->all_add;
+  const int decides = whole && !b->refines, deep = most > PMB_DEEP * threshold && b->p->all_add;
   float *samples = b->scratch->samples + tile * PMB_LANES, lanes[PMB_LANES];
   if (decides && deep && least_in(b, &at) >= threshold) {
     b->sides->inside |= bit;
@@ -344,7 +338,7 @@ static void add_to_brick(void *arg)
       b->sides->outside |= bits;
       continue;
     }
-    if (most > DEEP * b->p->isovalue.threshold_f32 && b->p->all_add) {
+    if (most > PMB_DEEP * b->p->isovalue.threshold_f32 && b->p->all_add) {
       take_core(b->p, s, &at);
     }
     for (uint32_t rest = bits; rest; rest &= rest - 1) {

@@ -17,6 +17,12 @@
  * the sign matters. */
 #define PMB_SPHERES_DEPTH 1.75f
 
+/* A region is likely inside if an upper bound exceeds this many isovalues. */
+#define PMB_DEEP 4.0f
+
+/* Within a fluid, particles within this part of the squared reach give nearly all of the sum. */
+#define PMB_CORE2 0.42f
+
 /* Reach of the kernels, in smoothing lengths. */
 #define PMB_GAUSSIAN_REACH 3.0f
 #define PMB_COMPACT_REACH 2.0f

@@ -146,7 +146,7 @@ static __device__ __forceinline__ void decide_quickly(
     for (int tile = 0; tile < TILES; ++tile) {
       const quick_box box_of_tile = quick_tile(warp, tile);
       quick_list<KERNEL> *room = &scratch->quick[warp];
-      float from = -1, to = deep ? QUICK_CORE2 : 1; /* where all is inside, the closest particles often suffice */
+      float from = -1, to = deep ? PMB_CORE2 : 1; /* where all is inside, the closest particles often suffice */
 #pragma unroll 1
       for (;;) {
         quick_add_near<KERNEL>(c, &scratch->near, list, listed, from, to, box_of_tile, room, &sums[tile]);

@@ -10,9 +10,6 @@ enum {
   QUICK_LISTED = 96, /* particles in a list */
   QUICK_STOP = 16    /* particles between tests whether all samples are inside */
 };
-static const float QUICK_DEEP = 4; /* a region is likely inside if an upper bound exceeds this many isovalues */
-static const float QUICK_CORE2 =
-  0.42f; /* within a fluid, particles within this part of the squared reach give most of the sum */
 
 /* A box of samples. Coordinates count from the brick's first sample. */
 typedef struct quick_box {
@@ -101,7 +98,8 @@ template <int KERNEL> static __device__ __forceinline__ float quick_add(float su
 /* ---- errors ---- */
 
 /* Error of a term, in units of 2^-24. The slope of a kernel is at most 1 per smoothing length; distances are rounded like lengths
- * up to the reach plus a tile; shapes stretch them up to 4 times, with 5 more roundings along each axis. Each way to compute a kernel has about 30 roundings; the Gaussian's series has an error of 4e-6. */
+ * up to the reach plus a tile; shapes stretch them up to 4 times, with 5 more roundings along each axis. Each way to compute a
+ * kernel has about 30 roundings; the Gaussian's series has an error of 4e-6. */
 template <int KERNEL>
 static __device__ __forceinline__ float quick_error_of_term(const pmb_cuda_cloud &c, float factor, float amount)
 {
@@ -193,7 +191,7 @@ static __device__ __forceinline__ int quick_list_region(const pmb_cuda_cloud &c,
   }
   __syncwarp();
   const float all = quick_of_lanes<KERNEL>(most);
-  *deep = is_all && c.only_grows && all > QUICK_DEEP * c.isovalue.threshold_f32;
+  *deep = is_all && c.only_grows && all > PMB_DEEP * c.isovalue.threshold_f32;
   return is_all && quick_is_empty(c, all) ? 0 : count;
 }
 
