@@ -19,6 +19,30 @@ enum { THREADS = 256, SHARE = 4 };
   }
 PMB_SAMPLE_TYPES(PMB_CAST)
 
+/* pmb_ray_mark for a sample type. */
+#define PMB_MARK(NAME, type, name, real)                                                  \
+  static __device__ __forceinline__ uint32_t mark(                                        \
+    const pmb_ray_job *job, int mode, int32_t x, int32_t cube_y, int32_t z, const type *) \
+  {                                                                                       \
+    return pmb_ray_mark_##name(job, mode, x, cube_y, z);                                  \
+  }
+PMB_SAMPLE_TYPES(PMB_MARK)
+
+/* Finds the bricks that show something. A thread finds those along y of a cube, the bits of a byte. */
+template <class T, int MODE>
+static __global__ void __launch_bounds__(THREADS)
+  mark_kernel(const __grid_constant__ pmb_ray_job job, uint8_t *d_shown)
+{
+  const int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x, rest = at / job.cubes[0];
+  const int32_t x = (int32_t)(at % job.cubes[0]), cube_y = (int32_t)(rest % job.cubes[1]),
+                z = (int32_t)(rest / job.cubes[1]);
+  if (z < job.cubes[2] * PMB_RAY_CUBE_BRICKS) {
+    const int64_t cube = x + job.cubes[0] * (cube_y + (int64_t)job.cubes[1] * (z / PMB_RAY_CUBE_BRICKS));
+    d_shown[cube * PMB_RAY_CUBE_BRICKS + z % PMB_RAY_CUBE_BRICKS] =
+      (uint8_t)mark(&job, MODE, x, cube_y, z, (const T *)NULL);
+  }
+}
+
 /* The pixels of a warp and of a block. LANES threads share a ray. */
 template <int LANES> struct tile {
   enum { X = LANES == 1 ? 8 : 4, Y = 32 / LANES / X, BLOCK_X = 2 * X, BLOCK_Y = 4 * Y };
@@ -97,6 +121,14 @@ template <class T, int MODE, int LANES>
 static cudaError_t launch_mode(pmb_cuda *cuda, const pmb_ray_job *job, const picture *p)
 {
   typedef tile<LANES> tile;
+  if (MODE < PMB_RAY_MAXIMUM) {
+    const int64_t bytes = PMB_RAY_CUBE_BRICKS * (int64_t)job->cubes[0] * job->cubes[1] * job->cubes[2];
+    const cudaError_t error = pmb_cuda_launch(cuda, 0, mark_kernel<T, MODE>,
+      (unsigned)((bytes + THREADS - 1) / THREADS), THREADS, 0, *job, (uint8_t *)cuda->shown.d_data);
+    if (error != cudaSuccess) {
+      return error;
+    }
+  }
   const int across = (job->width + tile::BLOCK_X - 1) / tile::BLOCK_X;
   const int down = (job->height + tile::BLOCK_Y - 1) / tile::BLOCK_Y;
   return pmb_cuda_launch(cuda, 0, rays_kernel<T, MODE, LANES>, (unsigned)(across * down), THREADS, 0, *job,
@@ -136,6 +168,9 @@ static pmb_status cast_all(pmb_cuda *cuda, const pmb_ray_request *request, pmb_r
   if (job->table) {
     PMB_STEP(copy_tables(cuda, job));
   }
+  const int64_t cubes = (int64_t)job->cubes[0] * job->cubes[1] * job->cubes[2];
+  PMB_STEP(pmb_cuda_reserve(cuda, &cuda->shown, cubes, sizeof(uint64_t), "the picture"));
+  job->shown = (const uint64_t *)cuda->shown.d_data;
   PMB_STEP(pmb_cuda_check(
     cuda->context, PMB_CUDA_BY_TYPE(cuda->context->volume.type, launch<T>(cuda, job, &p)), "launch of rays"));
   if (!request->on_device) {

@@ -223,33 +223,6 @@ static uint32_t composite(ray_lanes *s)
   return ends;
 }
 
-/* Moves past a cube. Returns 0 at the ray's end. */
-static int leave_cube(
-  const pmb_ray_job *job, const pmb_ray *ray, const int32_t *cube, pmb_ray_brick *brick, float *enter)
-{
-  static const int32_t sizes[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
-  int axis = -1, inside = 1;
-  float leave = ray->leave;
-  for (int a = 0; a < 3; ++a) {
-    const float border = (float)((cube[a] + (ray->step[a] > 0)) * PMB_RAY_CUBE);
-    const float until = (border - ray->origin[a]) * brick->per_unit[a];
-    if (ray->step[a] != 0 && until < leave) {
-      leave = until;
-      axis = a;
-    }
-  }
-  for (int a = 0; a < 3 && axis >= 0; ++a) {
-    const int32_t each = PMB_RAY_CUBE / sizes[a], first = cube[a] * each, last = first + each - 1;
-    const float p = pmb_ray_at(ray->origin[a], ray->step[a], leave);
-    const int32_t i = p > 0 ? (int32_t)p / sizes[a] : 0, here = i < first ? first : i < last ? i : last;
-    brick->at[a] = a != axis ? here : ray->step[a] > 0 ? last + 1 : first - 1;
-    inside &= (uint32_t)brick->at[a] < (uint32_t)job->bricks[a];
-    pmb_ray_find_border(ray, a, brick);
-  }
-  *enter = inside ? leave : ray->leave;
-  return inside && axis >= 0;
-}
-
 #define PMB_EACH_TYPE "shared/pmb_ray_template.h"
 #include "shared/pmb_each_type.h"
 #define PMB_EACH_TYPE "rays/pmb_ray_lanes_template.h"

@@ -153,40 +153,32 @@ static void PMB_T_NAME(find_gradients)(ray_lanes *s, const PMB_T_NAME(typed) * v
   }
 }
 
-/* Whether a cube shows something. Threads may race to store the answer: all store the same. */
-static int PMB_T_NAME(looks_into_cube)(const pmb_ray_picture *p, const int32_t *cube)
+/* The bricks around a brick that show something, see pmb_ray_job. Threads may race to store the answer: all store the same. */
+static uint64_t PMB_T_NAME(look_into_cube)(const pmb_ray_picture *p, const pmb_ray_brick *brick)
 {
-  const int32_t *n = p->cube_count, *bricks = p->job->bricks, each = PMB_RAY_CUBE / PMB_BRICK_Y;
-  uint8_t *known = &p->cubes[cube[0] + n[0] * (cube[1] + (int64_t)n[1] * cube[2])];
-  uint8_t state = __atomic_load_n(known, __ATOMIC_RELAXED);
-  if (!state) {
-    state = PMB_RAY_CUBE_EMPTY;
-    for (int32_t i = 0; i < each * each && state == PMB_RAY_CUBE_EMPTY; ++i) {
-      const pmb_ray_brick brick = { { cube[0], cube[1] * each + i % each, cube[2] * each + i / each }, { 0 }, { 0 } };
-      if (brick.at[1] < bricks[1] && brick.at[2] < bricks[2] &&
-        PMB_T_NAME(pmb_ray_looks_into)(p->job, p->job->mode, pmb_ray_brick_number(p->job, &brick), 0)) {
-        state = PMB_RAY_CUBE_SHOWS;
-      }
+  const int64_t number = pmb_ray_cube_number(p->job, brick);
+  uint64_t shown = __atomic_load_n(&p->shown[number], __ATOMIC_RELAXED);
+  if (shown == PMB_RAY_CUBE_UNKNOWN) {
+    const int32_t y = brick->at[1] / PMB_RAY_CUBE_BRICKS, z = brick->at[2] & -PMB_RAY_CUBE_BRICKS;
+    shown = 0;
+    for (int i = 0; i < PMB_RAY_CUBE_BRICKS; ++i) {
+      shown |= (uint64_t)PMB_T_NAME(pmb_ray_mark)(p->job, p->job->mode, brick->at[0], y, z + i)
+        << PMB_RAY_CUBE_BRICKS * i;
     }
-    __atomic_store_n(known, state, __ATOMIC_RELAXED);
+    __atomic_store_n(&p->shown[number], shown, __ATOMIC_RELAXED);
   }
-  return state == PMB_RAY_CUBE_SHOWS;
+  return shown;
 }
 
-/* pmb_ray_enter_brick, but skips cubes that show nothing. */
+/* Moves past the next brick or cube. Returns 0 at the ray's end. */
 static int PMB_T_NAME(enter_brick)(const ray_lanes *s, const pmb_ray *ray, PMB_T_NAME(pmb_ray_walk) * walk)
 {
-  const int32_t *at = walk->brick.at;
-  while (s->picture->cubes && walk->enter < ray->leave) {
-    const int32_t cube[3] = { at[0], at[1] * PMB_BRICK_Y / PMB_RAY_CUBE, at[2] * PMB_BRICK_Z / PMB_RAY_CUBE };
-    if (PMB_T_NAME(looks_into_cube)(s->picture, cube)) {
-      break;
-    }
-    if (!leave_cube(s->job, ray, cube, &walk->brick, &walk->enter)) {
-      return 0;
-    }
+  if (!(walk->enter < ray->leave)) {
+    return 0;
   }
-  return PMB_T_NAME(pmb_ray_enter_brick)(s->job, s->job->mode, ray, walk);
+  const uint64_t shown = s->picture->shown ? PMB_T_NAME(look_into_cube)(s->picture, &walk->brick) : 0;
+  PMB_T_NAME(pmb_ray_enter_brick)(s->job, s->job->mode, ray, shown, walk);
+  return 1;
 }
 
 /* Writes a lane's pixel. */

@@ -9,16 +9,15 @@
  * time. */
 enum { PMB_RAY_TILE = 16, PMB_RAY_TILE_LEAST = 4, PMB_RAY_LONG = 8000 };
 
-/* A cube of 32 samples a side: 1 x 8 x 8 bricks. */
-enum { PMB_RAY_CUBE = 32, PMB_RAY_CUBE_SHOWS = 1, PMB_RAY_CUBE_EMPTY = 2 };
+/* A cube that no ray has met yet. One whose bricks happen to have these bits is looked at each time. */
+#define PMB_RAY_CUBE_UNKNOWN UINT64_C(0x8000000000000001)
 
 typedef struct pmb_ray_picture {
   const pmb_ray_job *job;
   const pmb_ray_request *request;
   pmb_type type;
-  int side, tiles;       /* of a tile; tiles along x */
-  uint8_t *cubes;        /* whether each shows something; 0: not known yet. NULL: it depends on the ray */
-  int32_t cube_count[3]; /* along each axis */
+  int side, tiles; /* of a tile; tiles along x */
+  uint64_t *shown; /* as in the job, found when a ray first meets the cube. NULL: it depends on the ray */
 } pmb_ray_picture;
 
 #endif

@@ -422,6 +422,7 @@ static void make_volume(const pmb_context *context, const pmb_ray_request *reque
     job->strides[a] = v->strides[a];
     job->dims[a] = (int32_t)v->dims[a];
     job->bricks[a] = (int32_t)((v->dims[a] + sizes[a] - 1) / sizes[a]);
+    job->cubes[a] = (int32_t)((v->dims[a] + PMB_RAY_CUBE - 1) / PMB_RAY_CUBE);
     job->box[2 * a] = whole ? 0 : fmax(request->box[2 * a], 0);
     job->box[2 * a + 1] = whole ? last : fmin(request->box[2 * a + 1], last);
   }
@@ -478,19 +479,18 @@ static pmb_status cast_on_cpu(pmb_context *context, const pmb_ray_request *reque
   const pmb_cpu *cpu = context->backend == &pmb_cpu_backend ? context->state : NULL;
   const pmb_cpu_loops *loops = cpu ? cpu->loops : pmb_cpu_find_loops(NULL);
   const pmb_status status = context->backend->summary(context, &none, &job->low, &job->high);
-  size_t count = 1;
-  for (int a = 0; a < 3; ++a) {
-    p.cube_count[a] = (job->dims[a] + PMB_RAY_CUBE - 1) / PMB_RAY_CUBE;
-    count *= (size_t)p.cube_count[a];
-  }
+  const size_t count = (size_t)job->cubes[0] * (size_t)job->cubes[1] * (size_t)job->cubes[2];
   if (status != PMB_OK) {
     return status;
   }
   if (job->mode < PMB_RAY_MAXIMUM) {
-    if (!pmb_buffer_reserve(&context->memory, &cubes, count, 1)) {
+    if (!pmb_buffer_reserve(&context->memory, &cubes, count, sizeof(uint64_t))) {
       return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_cast_rays: no memory for the state of %zu cubes", count);
     }
-    p.cubes = memset(cubes.data, 0, count);
+    p.shown = cubes.data;
+    for (size_t i = 0; i < count; ++i) {
+      p.shown[i] = PMB_RAY_CUBE_UNKNOWN;
+    }
   }
   const int whole = pmb_crew_loop(&context->crew, (size_t)tiles * (size_t)rows, loops->ray_tile, &p);
   pmb_buffer_free(&context->memory, &cubes);

@@ -19,8 +19,11 @@
 enum { PMB_RAY_SEGMENTS = -1 };
 
 enum {
-  PMB_RAY_REFINED = 32,   /* most steps of the refinement */
-  PMB_RAY_STEPS = 1 << 20 /* a ray has fewer samples, so that float places are accurate enough */
+  PMB_RAY_REFINED = 32,    /* most steps of the refinement */
+  PMB_RAY_STEPS = 1 << 20, /* a ray has fewer samples, so that float places are accurate enough */
+  PMB_RAY_CUBE =
+    32, /* samples along a side of a cube of 1 x 8 x 8 bricks; rays pass one that shows nothing in one go */
+  PMB_RAY_CUBE_BRICKS = 8
 };
 
 /* A color with opacity. */
@@ -46,6 +49,9 @@ typedef struct pmb_ray_job {
   int64_t strides[3];
   int32_t dims[3], bricks[3];
   const void *low, *high; /* per brick, in the samples' type */
+  const uint64_t
+    *shown; /* on a GPU, not in the modes from maximum on: per cube its bricks that show something, at bit y + 8 z */
+  int32_t cubes[3];
   const uint8_t *sample_flags, *cell_flags;
   uint8_t hidden_sample_bits, hidden_cell_bits;
   int mode, width, height;
@@ -187,18 +193,23 @@ PMB_INLINE float pmb_ray_depth(const pmb_ray_job *job, const pmb_ray *ray, float
 /* Bound of the rounding error at r, in steps. */
 #define PMB_RAY_MARGIN(r) (1e-3f + 5e-7f * (r))
 
-/* The brick that a ray is in, and where the ray crosses into the next one along each axis. */
+/* The brick that a ray is in. */
 typedef struct pmb_ray_brick {
   int32_t at[3];
-  float until[3], per_unit[3]; /* per_unit: steps per index */
+  float border
+    [3]; /* coordinates of the borders that the ray leaves through; infinite along an axis that it does not move along */
+  float per_unit[3]; /* steps per index */
 } pmb_ray_brick;
+
+PMB_INLINE int32_t pmb_ray_brick_size(int axis)
+{
+  return axis == 0 ? PMB_BRICK_X : axis == 1 ? PMB_BRICK_Y : PMB_BRICK_Z;
+}
 
 PMB_INLINE void pmb_ray_find_border(const pmb_ray *ray, int axis, pmb_ray_brick *brick)
 {
-  const int32_t size = axis == 0 ? PMB_BRICK_X : axis == 1 ? PMB_BRICK_Y : PMB_BRICK_Z;
-  const int32_t border = (brick->at[axis] + (ray->step[axis] > 0)) * size;
-  const float until = ((float)border - ray->origin[axis]) * brick->per_unit[axis];
-  brick->until[axis] = ray->step[axis] != 0 ? until : ray->leave;
+  const float border = (float)((brick->at[axis] + (ray->step[axis] > 0)) * pmb_ray_brick_size(axis));
+  brick->border[axis] = ray->step[axis] != 0 ? border : INFINITY;
 }
 
 /* The brick where the ray enters the volume. */
@@ -206,22 +217,25 @@ PMB_INLINE pmb_ray_brick pmb_ray_first_brick(const pmb_ray_job *job, const pmb_r
 {
   pmb_ray_brick brick;
   for (int a = 0; a < 3; ++a) {
-    const int32_t size = a == 0 ? PMB_BRICK_X : a == 1 ? PMB_BRICK_Y : PMB_BRICK_Z, last = job->bricks[a] - 1;
+    const int32_t last = job->bricks[a] - 1;
     const float p = ray->origin[a] + ray->step[a] * ray->enter;
-    const int32_t i = p > 0 ? (int32_t)p / size : 0;
+    const int32_t i = p > 0 ? (int32_t)p / pmb_ray_brick_size(a) : 0;
     brick.at[a] = i < last ? i : last;
-    brick.per_unit[a] = 1 / ray->step[a];
+    brick.per_unit[a] = ray->step[a] != 0 ? 1 / ray->step[a] : 1;
     pmb_ray_find_border(ray, a, &brick);
   }
   return brick;
 }
 
-/* Where the ray leaves the brick. */
-PMB_INLINE float pmb_ray_leaves(const pmb_ray *ray, const pmb_ray_brick *brick)
+/* Where the ray passes the first of three borders. *axis: whose; 3: the ray ends before. */
+PMB_INLINE float pmb_ray_leaves(const pmb_ray *ray, const pmb_ray_brick *brick, const float border[3], int *axis)
 {
   float leave = ray->leave;
+  *axis = 3;
   for (int a = 0; a < 3; ++a) {
-    leave = brick->until[a] < leave ? brick->until[a] : leave;
+    const float until = (border[a] - ray->origin[a]) * brick->per_unit[a];
+    *axis = until < leave ? a : *axis;
+    leave = until < leave ? until : leave;
   }
   return leave;
 }
@@ -231,20 +245,57 @@ PMB_INLINE int64_t pmb_ray_brick_number(const pmb_ray_job *job, const pmb_ray_br
   return brick->at[0] + job->bricks[0] * (brick->at[1] + (int64_t)job->bricks[1] * brick->at[2]);
 }
 
-/* Moves on to the next brick. Returns 0 if it is outside the volume. */
-PMB_INLINE int pmb_ray_next_brick(const pmb_ray_job *job, const pmb_ray *ray, pmb_ray_brick *brick)
+/* Moves on to the next brick along an axis. Returns 0 if it is outside the volume. */
+PMB_INLINE int pmb_ray_next_brick(const pmb_ray_job *job, const pmb_ray *ray, int axis, pmb_ray_brick *brick)
 {
-  const float *until = brick->until;
-  const int axis = until[0] <= until[1] ? (until[0] <= until[2] ? 0 : 2) : (until[1] <= until[2] ? 1 : 2);
   int inside = 1;
   for (int a = 0; a < 3; ++a) {
-    brick->at[a] += a == axis ? (ray->step[a] > 0 ? 1 : -1) : 0;
+    const float size = (float)pmb_ray_brick_size(a);
+    brick->at[a] += a != axis ? 0 : ray->step[a] > 0 ? 1 : -1;
+    brick->border[a] += a != axis ? 0 : ray->step[a] > 0 ? size : -size;
     inside &= (uint32_t)brick->at[a] < (uint32_t)job->bricks[a];
   }
+  return inside;
+}
+
+/* The number of the brick's cube. */
+PMB_INLINE int64_t pmb_ray_cube_number(const pmb_ray_job *job, const pmb_ray_brick *brick)
+{
+  const uint32_t y = (uint32_t)brick->at[1] / PMB_RAY_CUBE_BRICKS, z = (uint32_t)brick->at[2] / PMB_RAY_CUBE_BRICKS;
+  return brick->at[0] + job->cubes[0] * (y + (int64_t)job->cubes[1] * z);
+}
+
+/* The brick's bit among those of its cube. */
+PMB_INLINE int pmb_ray_cube_bit(const pmb_ray_brick *brick)
+{
+  const uint32_t y = (uint32_t)brick->at[1] % PMB_RAY_CUBE_BRICKS, z = (uint32_t)brick->at[2] % PMB_RAY_CUBE_BRICKS;
+  return (int)(y + z * PMB_RAY_CUBE_BRICKS);
+}
+
+/* Moves past the cube around the brick. Returns where the ray leaves it. *inside: 0 if the next one is outside the volume. */
+PMB_INLINE float pmb_ray_leave_cube(const pmb_ray_job *job, const pmb_ray *ray, pmb_ray_brick *brick, int *inside)
+{
+  int axis;
+  float border[3];
+  int32_t first[3];
   for (int a = 0; a < 3; ++a) {
+    const uint32_t each = PMB_RAY_CUBE / (uint32_t)pmb_ray_brick_size(a), at = (uint32_t)brick->at[a];
+    first[a] = (int32_t)(at - at % each);
+    border[a] = (float)(first[a] * pmb_ray_brick_size(a) + (ray->step[a] > 0 ? PMB_RAY_CUBE : 0));
+    border[a] = ray->step[a] != 0 ? border[a] : INFINITY;
+  }
+  const float leave = pmb_ray_leaves(ray, brick, border, &axis);
+  *inside = 1;
+  for (int a = 0; a < 3; ++a) {
+    const int32_t last = first[a] + PMB_RAY_CUBE / pmb_ray_brick_size(a) - 1;
+    const float p = pmb_ray_at(ray->origin[a], ray->step[a], leave);
+    const int32_t i = (int32_t)((uint32_t)(p > 0 ? (int32_t)p : 0) / (uint32_t)pmb_ray_brick_size(a));
+    const int32_t here = i < first[a] ? first[a] : i < last ? i : last;
+    brick->at[a] = a != axis ? here : ray->step[a] > 0 ? last + 1 : first[a] - 1;
+    *inside &= (uint32_t)brick->at[a] < (uint32_t)job->bricks[a];
     pmb_ray_find_border(ray, a, brick);
   }
-  return inside;
+  return leave;
 }
 
 /* The table's entry at or before a place. *behind: distance from the entry to the place. */
@@ -424,14 +475,15 @@ PMB_INLINE void pmb_ray_reflect(const pmb_ray_job *job, const float normal[3], c
 PMB_INLINE void pmb_ray_toward(
   const pmb_ray_job *job, const pmb_ray *ray, float r, const pmb_ray_light *light, float to[3])
 {
+  const int is_place = light->position[3] != 0;
   double world[3] = { 0, 0, 0 };
-  if (light->position[3] != 0) {
+  if (is_place) {
     pmb_ray_world(job, ray, r, world);
   }
   for (int a = 0; a < 3; ++a) {
-    to[a] = (float)(light->position[a] - light->position[3] * world[a]);
+    to[a] = (float)(is_place ? light->position[a] - light->position[3] * world[a] : light->position[a]);
   }
-  if (light->position[3] != 0) {
+  if (is_place) {
     pmb_ray_normalize(to);
   }
 }

@@ -97,31 +97,29 @@ PMB_NEVER_INLINE void PMB_T_NAME(pmb_ray_careful_gradient)(
   }
 }
 
-/* The gradient in a cell, per index. Away from the border and without hidden samples it takes a fast path first. */
+/* The gradient in a cell, per index, by a fast path that finds samples which are hidden or not finite by the result. */
 PMB_INLINE void PMB_T_NAME(pmb_ray_gradient)(
   const pmb_ray_job *job, const PMB_T_NAME(pmb_ray_cell) * cell, float gradient[3])
 {
   const int64_t strides[3] = { PMB_RAY_STRIDE_X(job), job->strides[1], job->strides[2] };
+  const PMB_T *corner = PMB_T_NAME(pmb_ray_address)(job, cell->at[0], cell->at[1], cell->at[2]);
   int plain = !job->sample_flags;
-  for (int a = 0; a < 3; ++a) {
-    plain = plain && cell->at[a] > 0 && cell->at[a] < job->dims[a] - 2;
-  }
-  if (plain) {
-    const PMB_T *corner = PMB_T_NAME(pmb_ray_address)(job, cell->at[0], cell->at[1], cell->at[2]);
-    for (int a = 0; a < 3; ++a) {
-      PMB_T_REAL d[8];
-      for (int c = 0; c < 8; ++c) {
-        const PMB_T *at = corner + (c & 1) * strides[0] + (c >> 1 & 1) * strides[1] + (c >> 2) * strides[2];
-        const int up = c >> a & 1; /* the corner is the upper one along the axis */
-        const PMB_T_REAL low = up ? cell->samples[c & ~(1 << a)] : (PMB_T_REAL)at[-strides[a]];
-        const PMB_T_REAL high = up ? (PMB_T_REAL)at[strides[a]] : cell->samples[c | 1 << a];
-        d[c] = PMB_T_REAL_NAME(pmb_difference)(low, high, (PMB_T_REAL)0.5);
-      }
-      gradient[a] = (float)PMB_T_NAME(pmb_ray_blend)(d, cell->t);
+  for (int a = 0; a < 3 && plain; ++a) {
+    const int has_below = cell->at[a] > 0, has_above = cell->at[a] < job->dims[a] - 2;
+    const PMB_T *below = has_below ? corner - strides[a] : corner;
+    const PMB_T *above = has_above ? corner + strides[a] : corner; /* of the upper corner */
+    PMB_T_REAL d[8];
+    for (int c = 0; c < 8; ++c) {
+      const int64_t at = (c & 1) * strides[0] + (c >> 1 & 1) * strides[1] + (c >> 2) * strides[2];
+      const int up = c >> a & 1; /* the corner is the upper one along the axis */
+      const PMB_T_REAL low = up ? cell->samples[c & ~(1 << a)] : (PMB_T_REAL)below[at];
+      const PMB_T_REAL high = up ? (PMB_T_REAL)above[at] : cell->samples[c | 1 << a];
+      d[c] = PMB_T_REAL_NAME(pmb_difference)(low, high, (up ? has_above : has_below) ? (PMB_T_REAL)0.5 : 1);
     }
-    plain = PMB_IS_FINITE(gradient[0] + gradient[1] + gradient[2]);
+    gradient[a] = (float)PMB_T_NAME(pmb_ray_blend)(d, cell->t);
   }
-  if (!plain) { /* passes copies: taking an address would force the originals out of registers */
+  if (!plain || !PMB_IS_FINITE(gradient[0] + gradient[1] + gradient[2])) {
+    /* passes copies: taking an address would force the originals out of registers */
     const PMB_T_NAME(pmb_ray_cell) copy = *cell;
     float careful[3];
     PMB_T_NAME(pmb_ray_careful_gradient)(job, &copy, careful);
@@ -217,15 +215,37 @@ PMB_INLINE float PMB_T_NAME(pmb_ray_within)(const pmb_ray *ray, int r)
   return (float)r < ray->enter ? ray->enter : (float)r > ray->leave ? ray->leave : (float)r;
 }
 
-/* Adds the samples of the next brick to those to look at if it shows something, then moves past it. Returns 0 at the ray's end. */
-PMB_INLINE int PMB_T_NAME(pmb_ray_enter_brick)(
-  const pmb_ray_job *job, int mode, const pmb_ray *ray, PMB_T_NAME(pmb_ray_walk) * walk)
+/* The bricks along y of a cube that show something, as bits; z: of the bricks. */
+PMB_INLINE uint32_t PMB_T_NAME(pmb_ray_mark)(const pmb_ray_job *job, int mode, int32_t x, int32_t cube_y, int32_t z)
 {
-  const float enter = walk->enter, leave = pmb_ray_leaves(ray, &walk->brick);
-  if (!(enter < ray->leave)) {
-    return 0;
+  uint32_t shown = 0;
+  for (int32_t i = 0; i < PMB_RAY_CUBE_BRICKS && z < job->bricks[2]; ++i) {
+    const int32_t y = cube_y * PMB_RAY_CUBE_BRICKS + i;
+    if (y < job->bricks[1]) {
+      const int64_t brick = x + job->bricks[0] * (y + (int64_t)job->bricks[1] * z);
+      shown |= (uint32_t)PMB_T_NAME(pmb_ray_looks_into)(job, mode, brick, (PMB_T_REAL)NAN) << i;
+    }
   }
-  if (PMB_T_NAME(pmb_ray_looks_into)(job, mode, pmb_ray_brick_number(job, &walk->brick), walk->extreme)) {
+  return shown;
+}
+
+/* Moves past the next brick, or its cube if that shows nothing. Adds the brick's samples to those to look at if it shows something.
+ * shown: the cube's bricks that do; ignored in the modes from maximum on. */
+PMB_INLINE void PMB_T_NAME(pmb_ray_enter_brick)(
+  const pmb_ray_job *job, int mode, const pmb_ray *ray, uint64_t shown, PMB_T_NAME(pmb_ray_walk) * walk)
+{
+  const float enter = walk->enter;
+  int axis, inside;
+  if (mode < PMB_RAY_MAXIMUM && shown == 0) {
+    const float border = pmb_ray_leave_cube(job, ray, &walk->brick, &inside);
+    walk->enter = inside ? border : ray->leave;
+    return;
+  }
+  const float leave = pmb_ray_leaves(ray, &walk->brick, walk->brick.border, &axis);
+  const int shows = mode < PMB_RAY_MAXIMUM
+    ? (int)(shown >> pmb_ray_cube_bit(&walk->brick) & 1)
+    : PMB_T_NAME(pmb_ray_looks_into)(job, mode, pmb_ray_brick_number(job, &walk->brick), walk->extreme);
+  if (shows) {
     /* Surfaces and segments: all pairs of samples that overlap the brick. Rounding may put a surface at the border into either brick. */
     const int pairs = mode < PMB_RAY_COMPOSITE;
     const float margin = pairs ? 2 * PMB_RAY_MARGIN(leave) : 0;
@@ -236,8 +256,7 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_enter_brick)(
       walk->value = (PMB_T_REAL)NAN;
     }
   }
-  walk->enter = pmb_ray_next_brick(job, ray, &walk->brick) ? leave : ray->leave;
-  return 1;
+  walk->enter = pmb_ray_next_brick(job, ray, axis, &walk->brick) ? leave : ray->leave;
 }
 
 /* Looks at a sample. Returns whether it shows something; isosurface: whether a surface lies between it and the one before. */
@@ -336,18 +355,25 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_surfaces)(
   return goes_on;
 }
 
-/* Marches along the ray. It enters at most one brick before each sample, so that the threads of a warp, each on its own ray,
- * diverge little. `lanes` threads share a ray and look at as many samples at once. */
+/* Marches along the ray. `lanes` threads share a ray and look at as many samples at once. */
 PMB_INLINE void PMB_T_NAME(pmb_ray_march)(const pmb_ray_job *job, int mode, const pmb_ray *ray, int lane, int lanes,
   PMB_T_NAME(pmb_ray_walk) * walk, pmb_pixel *pixel)
 {
+  const int shares = mode == PMB_RAY_COMPOSITE || mode == PMB_RAY_SEGMENTS;
   PMB_T_NAME(pmb_ray_cell) cell;
   for (int goes_on = 1; goes_on;) {
     pmb_ray_entry entry = { { 0, 0, 0, 0 } };
     int shows = 0, at;
     do {
       if (walk->next + lanes - 1 > walk->last) {
-        goes_on = PMB_T_NAME(pmb_ray_enter_brick)(job, mode, ray, walk) || walk->next <= walk->last;
+        do { /* the threads of a warp wait for each other, to light their samples together */
+          goes_on = walk->enter < ray->leave;
+          if (goes_on) {
+            const uint64_t shown = mode < PMB_RAY_MAXIMUM ? job->shown[pmb_ray_cube_number(job, &walk->brick)] : 0;
+            PMB_T_NAME(pmb_ray_enter_brick)(job, mode, ray, shown, walk);
+          }
+        } while (shares && goes_on && walk->next > walk->last);
+        goes_on |= walk->next <= walk->last;
       }
       at = walk->next + lane;
       if (walk->next <= walk->last) {
@@ -356,9 +382,9 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_march)(const pmb_ray_job *job, int mode, cons
           ? PMB_T_NAME(pmb_ray_look_between)(job, ray, at, lane, lanes, walk, &cell, &entry)
           : at <= walk->last && PMB_T_NAME(pmb_ray_look)(job, mode, ray, at, walk, &cell, &entry);
       }
-      /* Surfaces are rare: the threads of a warp wait for each other and light theirs together. */
+      /* Surfaces are rare, and lit together too. */
     } while (mode == PMB_RAY_ISOSURFACE && goes_on && !shows);
-    if (mode < PMB_RAY_MAXIMUM && mode != PMB_RAY_ISOSURFACE) {
+    if (shares) {
       if (shows && (job->shade || job->gradient_table)) {
         const float r = mode == PMB_RAY_SEGMENTS ? PMB_T_NAME(pmb_ray_within)(ray, at) : (float)at;
         PMB_T_NAME(pmb_ray_light)(job, ray, r, &cell, &entry);
