@@ -3,15 +3,15 @@
  *
  * emulator_runtime.cxx: CUDA's runtime on the host: memory of a device with a limit, streams, events, errors. Work in a stream
  *   runs at once or when something waits for it, at random, so that a missing wait shows.
- * emulator_kernels.cxx: runs kernels. A block is on one thread of the host, with a fiber for each of its threads; the
- *   blocks of a cooperative launch run at once. Fibers change only where threads wait for each other, in an order that
- *   differs from wait to wait, so that a missing barrier shows.
+ * emulator_kernels.cxx: runs kernels. A block runs on one thread of the host, with a fiber for each of its threads; the
+ *   blocks of a cooperative launch run at the same time. Fibers switch only where threads wait for each other, in an
+ *   order that differs from wait to wait, so that a missing barrier shows.
  * include/: replaces CUDA's headers.
  *
- * A launch fails, with a message on stderr, if threads of a warp execute different collective instructions, if one that
- * others wait for has ended, and if all wait. Memory is filled with 0xa5 when it is allocated, shared memory when a block
- * begins; AddressSanitizer finds accesses beyond it. Not emulated: PTX, L1 caches that
- * are not coherent, blocks in another order than that of their numbers, more than one launch at a time.
+ * A launch fails, with a message on stderr, if threads of a warp execute different collective instructions, if a thread
+ * that others wait for has ended, or if all threads wait. Memory is filled with 0xa5 when it is allocated, shared memory
+ * when a block begins. AddressSanitizer finds accesses beyond it. Not emulated: PTX, incoherent L1 caches, blocks in
+ * another order than that of their numbers, more than one launch at a time.
  *
  * Environment: PMB_EMULATOR_SEED, the seed of random numbers (default 1); PMB_EMULATOR_MEMORY, bytes of the device
  * (default 4 GiB); PMB_EMULATOR_GPUS (default 1). */
@@ -22,9 +22,9 @@
 
 enum {
   EMULATOR_PROCESSORS = 2,
-  EMULATOR_BLOCKS = 2, /* of a multiprocessor, with an even seed; else half as many, which is faster */
+  EMULATOR_BLOCKS = 2, /* per multiprocessor with an even seed; half as many with an odd one, which is faster */
   EMULATOR_THREADS = 1024,
-  EMULATOR_SHARED = 227 * 1024,      /* most bytes of a block; a kernel must request more than the next number */
+  EMULATOR_SHARED = 227 * 1024,      /* most bytes of a block; a kernel must request more than the usual number */
   EMULATOR_SHARED_USUAL = 48 * 1024, /* dynamic */
   EMULATOR_POISON = 0xa5
 };
@@ -34,17 +34,17 @@ typedef struct emulator_work {
   emulator_call run;
   dim3 grid, block;
   size_t shared_bytes; /* dynamic */
-  int together;        /* cooperative */
+  int is_cooperative;
 } emulator_work;
 
-/* Runs a launch and waits; one at a time. */
+/* Runs a launch to its end; one at a time. */
 cudaError_t emulator_run(const emulator_work *work);
 
-/* A number from the environment; the seed. */
+/* A number from the environment, or `otherwise`; the seed. */
 uint64_t emulator_setting(const char *name, uint64_t otherwise);
 uint64_t emulator_seed(void);
 
-/* Makes the device usable after a failure and cudaDeviceReset, unlike a driver; for tests of the emulator. */
+/* For tests of the emulator: makes the device usable after a failure and cudaDeviceReset, which a driver does not. */
 void emulator_revive(void);
 
 /* Returns the next random number. */

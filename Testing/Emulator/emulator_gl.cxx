@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * OpenGL's buffers as CUDA's resources; see runtime.h. There is no OpenGL: a buffer is a piece of device memory. */
+ * OpenGL buffers as CUDA's resources, without OpenGL: a buffer is a piece of device memory. See runtime.h. */
 #include <cuda_runtime.h>
 
 #include <map>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Runs kernels. Threads of the host (workers) take the blocks of a launch in turn (launches); a worker runs a block with a fiber
- * for each of its threads. Fibers change only where threads wait for each other (turns): shuffles, votes, barriers. */
+ * Runs kernels. Threads of the host (workers) take the blocks of a launch in order. A worker runs a block with a fiber for each
+ * of its threads (lanes). Fibers switch only where threads wait for each other: in shuffles, votes and barriers. */
 #include "emulator.h"
 
 #include <link.h>
@@ -23,12 +23,12 @@
 #define EMULATOR_ASAN 0
 #endif
 
-/* Dynamic shared memory: the array that kernels declare by this name. */
+/* Dynamic shared memory; kernels declare the array by this name. */
 alignas(128) thread_local unsigned char shared_memory[EMULATOR_SHARED];
 
 __thread uint3 threadIdx, blockIdx, blockDim, gridDim;
 
-/* Saves callee-saved registers and the stack's top in *from; continues at `to`. */
+/* Pushes the callee-saved registers, stores the stack's top in *from, and continues on the stack with the top `to`. */
 extern "C" void emulator_switch(void **from, void *to);
 asm(R"(
 .text
@@ -62,7 +62,7 @@ const size_t STACK = 128 * 1024, GUARD = 4096; /* bytes of a lane's stack, and o
 
 /* A thread of a block, with its own fiber. */
 struct lane {
-  void *top;   /* of its stack, with its registers while another runs */
+  void *top;   /* of its stack, which holds its registers while another runs */
   uint3 place; /* in the block */
   unsigned warp;
   uint32_t bit; /* in the masks of its warp */
@@ -75,7 +75,7 @@ struct lane {
 /* The states of a warp's lanes: each that has begun and not ended is in one of the first three masks. */
 struct warp {
   uint32_t runnable, waiting, at_barrier, ended;
-  unsigned turn; /* the lane that is next in order */
+  unsigned turn; /* the lane where the order begins */
   int backwards;
 };
 
@@ -86,8 +86,8 @@ struct worker {
   uint32_t runnable_warps;
   unsigned threads, alive, at_barrier;
   lane *running;
-  void *main;       /* top of its own stack, likewise */
-  char *main_stack; /* bounds, for AddressSanitizer */
+  void *main;       /* top of the worker's own stack, likewise */
+  char *main_stack; /* its bounds, for AddressSanitizer */
   size_t main_bytes;
   char *stacks;
   uint64_t random;
@@ -106,7 +106,7 @@ struct launches {
   worker *workers[WORKERS];
   int count;           /* of workers */
   uint64_t number;     /* of the launch */
-  int wanted, working; /* workers that are still to join; that have joined */
+  int wanted, working; /* workers still to join; workers that run blocks */
   emulator_work work;
   int64_t blocks, next_block;
   cudaError_t error;
@@ -114,7 +114,7 @@ struct launches {
 
 launches &all = *new launches(); /* never destroyed: the workers wait until the program ends */
 
-/* No further block of the current launch begins. */
+/* Fails the current launch: no further block begins. */
 void set_error(cudaError_t error)
 {
   const std::lock_guard<std::mutex> guard(all.lock);
@@ -131,16 +131,16 @@ int lowest(uint32_t bits)
   return __builtin_ctz(bits);
 }
 
-/* One of the bits, from `turn` on upwards or downwards. */
+/* The first of the bits in cyclic order: from `turn` upwards, or from below it downwards. */
 int next_in_turn(uint32_t bits, unsigned turn, int backwards)
 {
   const uint32_t turned = bits >> turn | bits << (-turn & 31);
   return (int)((unsigned)(backwards ? 31 - __builtin_clz(turned) : lowest(turned)) + turn) & 31;
 }
 
-/* Switches to another fiber, or with NULL to the worker's own stack; returns when another fiber switches to this one. A fiber
- * that has ended never returns: AddressSanitizer's poison around `fake` would stay on its stack for the next block's fiber. */
-__attribute__((no_sanitize_address)) void go_to(worker *w, lane *to)
+/* Switches to another fiber, or with NULL to the worker's own stack. Returns when another fiber switches back, which none does
+ * once this one has ended. Not sanitized: poison around `fake` would stay on the stack for the next block's fiber. */
+__attribute__((no_sanitize_address)) void switch_to(worker *w, lane *to)
 {
   lane *from = w->running;
   if (from == to) {
@@ -160,8 +160,8 @@ __attribute__((no_sanitize_address)) void go_to(worker *w, lane *to)
 #endif
 }
 
-/* Ends the launch with an error; leaves the block's fibers as they are. Does not return. AddressSanitizer must not know that: it
- * would call functions on a stack with poison of earlier fibers. */
+/* Fails the launch and leaves the block's fibers as they are. Does not return. AddressSanitizer must not know that: it would call
+ * functions on a stack with poison of earlier fibers. */
 __attribute__((noipa, format(printf, 3, 4))) void fail(worker *w, cudaError_t error, const char *format, ...)
 {
   const uint3 t = w->running->place, b = blockIdx;
@@ -172,12 +172,12 @@ __attribute__((noipa, format(printf, 3, 4))) void fail(worker *w, cudaError_t er
   va_end(list);
   fprintf(stderr, "emulator: block (%u,%u,%u), thread (%u,%u,%u): %s\n", b.x, b.y, b.z, t.x, t.y, t.z, text);
   set_error(error);
-  go_to(w, NULL);
+  switch_to(w, NULL);
   abort();
 }
 
-/* Continues with a lane that can run; stay: in this warp if possible. */
-void go_on(worker *w, int stay)
+/* Switches to a runnable lane; stay: in this warp if possible. */
+void switch_to_next(worker *w, int stay)
 {
   const lane *own = w->running;
   if (!w->runnable_warps) {
@@ -189,7 +189,7 @@ void go_on(worker *w, int stay)
     next = (unsigned)next_in_turn(w->runnable_warps, (unsigned)(emulator_random(&w->random) & 31), 0);
   }
   const warp &v = w->warps[next];
-  go_to(w, &w->lanes[32 * next + (unsigned)next_in_turn(v.runnable, v.turn, v.backwards)]);
+  switch_to(w, &w->lanes[32 * next + (unsigned)next_in_turn(v.runnable, v.turn, v.backwards)]);
 }
 
 void set_runnable(worker *w, unsigned index, uint32_t lanes)
@@ -202,8 +202,8 @@ void set_runnable(worker *w, unsigned index, uint32_t lanes)
   w->runnable_warps |= 1u << index;
 }
 
-/* The running lane waits. */
-void stop(worker *w)
+/* Makes the running lane not runnable. */
+void set_not_runnable(worker *w)
 {
   warp *v = &w->warps[w->running->warp];
   v->runnable &= ~w->running->bit;
@@ -214,7 +214,7 @@ void stop(worker *w)
 
 /* ---- threads of a warp together ---- */
 
-/* Lane that a shuffle takes the value from. */
+/* The lane whose value a shuffle takes. */
 unsigned source_of(emulator_kind kind, unsigned own, uint32_t argument)
 {
   switch (kind) {
@@ -234,12 +234,12 @@ void shuffle(lane *lanes, uint32_t mask)
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const unsigned own = (unsigned)lowest(rest);
     const unsigned source = source_of(lanes[own].kind, own, lanes[own].argument);
-    /* The value of a lane that does not take part is undefined in CUDA. */
+    /* CUDA does not define the value of a lane outside the mask. */
     lanes[own].result = mask >> source & 1 ? lanes[source].value : 0xa5a5a5a5a5a5a5a5ull;
   }
 }
 
-/* One value for all lanes. */
+/* Gives all lanes of the mask their ballot or sum. */
 void reduce(lane *lanes, uint32_t mask, emulator_kind kind)
 {
   uint64_t result = 0;
@@ -251,8 +251,8 @@ void reduce(lane *lanes, uint32_t mask, emulator_kind kind)
   }
 }
 
-/* Whether all lanes of the mask wait for each other; fails if they never will. */
-int all_are_there(worker *w, const lane *own)
+/* Whether all lanes of the mask have arrived. Fails the launch if they never will. */
+int all_have_arrived(worker *w, const lane *own)
 {
   const warp &v = w->warps[own->warp];
   const lane *lanes = &w->lanes[32 * own->warp];
@@ -278,7 +278,7 @@ int all_are_there(worker *w, const lane *own)
 
 /* ---- blocks ---- */
 
-/* Lets all go on that wait at the barrier. */
+/* Makes all lanes runnable that wait at the barrier. */
 void open_barrier(worker *w)
 {
   for (unsigned v = 0; v < WARPS; ++v) {
@@ -290,7 +290,7 @@ void open_barrier(worker *w)
   w->at_barrier = 0;
 }
 
-/* What a fiber does. */
+/* A fiber's function. */
 void run_lane(void)
 {
   worker *w = self;
@@ -301,7 +301,7 @@ void run_lane(void)
   w->work->run();
   warp *v = &w->warps[own->warp];
   v->ended |= own->bit;
-  stop(w);
+  set_not_runnable(w);
   for (uint32_t rest = v->waiting; rest; rest &= rest - 1) {
     const lane *other = &w->lanes[32 * own->warp + (unsigned)lowest(rest)];
     if (other->mask & own->bit) {
@@ -310,15 +310,15 @@ void run_lane(void)
     }
   }
   if (--w->alive == 0) {
-    go_to(w, NULL);
+    switch_to(w, NULL);
   }
   if (w->at_barrier == w->alive) {
     open_barrier(w);
   }
-  go_on(w, 1);
+  switch_to_next(w, 1);
 }
 
-/* Finds this thread's memory of the kernels' shared variables, which are thread-local. */
+/* Finds the memory of the kernels' shared variables, which are variables of this thread. */
 int find_shared(dl_phdr_info *info, size_t, void *data)
 {
   worker *w = (worker *)data;
@@ -335,7 +335,7 @@ int find_shared(dl_phdr_info *info, size_t, void *data)
   return 0;
 }
 
-/* A worker runs only the emulator and kernels, so all thread-local variables there are theirs. */
+/* Fills shared variables with poison: all thread-local ones of the worker, which runs only the emulator and kernels. */
 void poison_shared(worker *w)
 {
   worker **own = &self;
@@ -349,7 +349,7 @@ void poison_shared(worker *w)
 #if EMULATOR_ASAN
   __asan_poison_memory_region(used, (size_t)(after - used));
 #endif
-  asm volatile("" : "+r"(own) : : "memory"); /* hides from the compiler that it is overwritten */
+  asm volatile("" : "+r"(own) : : "memory"); /* hides from the compiler that `self` is overwritten */
   *own = w;
 }
 
@@ -393,7 +393,7 @@ void run_block(worker *w, int64_t block, uint64_t launch)
     l->warp = i / 32;
     l->bit = 1u << i % 32;
     l->kind = EMULATOR_SYNCTHREADS;
-    /* Tops in different lines of the cache. */
+    /* Tops lie in different cache lines. */
     void **top = (void **)(l->stack + STACK - i % 60 * 64);
     *--top = NULL; /* the return address of run_lane, never used */
     *--top = (void *)run_lane;
@@ -405,9 +405,9 @@ void run_block(worker *w, int64_t block, uint64_t launch)
   blockDim = { work.block.x, work.block.y, work.block.z };
   gridDim = { work.grid.x, work.grid.y, work.grid.z };
   w->running = NULL;
-  go_to(w, &w->lanes[emulator_random(&w->random) % w->threads]);
+  switch_to(w, &w->lanes[emulator_random(&w->random) % w->threads]);
 #if EMULATOR_ASAN
-  if (w->alive > 0) { /* fibers were left */
+  if (w->alive > 0) { /* the launch failed */
     __asan_unpoison_memory_region(w->stacks, EMULATOR_THREADS * (STACK + GUARD));
   }
 #endif
@@ -457,7 +457,7 @@ void work_forever(worker *w)
   }
 }
 
-/* Called with the lock. */
+/* The caller holds the lock. */
 void make_workers(int count)
 {
   for (; all.count < count; ++all.count) {
@@ -479,7 +479,7 @@ cudaError_t emulator_run(const emulator_work *work)
   all.next_block = 0;
   all.error = cudaSuccess;
   ++all.number;
-  const int count = (int)(work->together || all.blocks < AT_ONCE ? all.blocks : (int64_t)AT_ONCE);
+  const int count = (int)(work->is_cooperative || all.blocks < AT_ONCE ? all.blocks : (int64_t)AT_ONCE);
   make_workers(count);
   all.wanted = count;
   all.begun.notify_all();
@@ -503,9 +503,9 @@ uint64_t emulator_together(emulator_kind kind, uint32_t mask, uint64_t value, ui
       lowest(own->bit));
   }
   v->waiting |= own->bit;
-  stop(w);
-  if (!all_are_there(w, own)) {
-    go_on(w, 1);
+  set_not_runnable(w);
+  if (!all_have_arrived(w, own)) {
+    switch_to_next(w, 1);
     return own->result;
   }
   if (kind >= EMULATOR_SHFL && kind <= EMULATOR_SHFL_XOR) {
@@ -515,7 +515,7 @@ uint64_t emulator_together(emulator_kind kind, uint32_t mask, uint64_t value, ui
   }
   v->waiting &= ~mask;
   set_runnable(w, own->warp, mask);
-  go_on(w, emulator_random(&w->random) % 8 != 0);
+  switch_to_next(w, emulator_random(&w->random) % 8 != 0);
   return own->result;
 }
 
@@ -526,11 +526,11 @@ void __syncthreads(void)
   own->kind = EMULATOR_SYNCTHREADS;
   own->mask = 0;
   w->warps[own->warp].at_barrier |= own->bit;
-  stop(w);
+  set_not_runnable(w);
   if (++w->at_barrier == w->alive) {
     open_barrier(w);
   }
-  go_on(w, 0);
+  switch_to_next(w, 0);
 }
 
 void __trap(void)

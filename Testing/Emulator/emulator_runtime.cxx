@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * CUDA's runtime on the CPU. PMB_EMULATOR_GPUS is the number of devices (default 1); they share memory and fail together.
- * Work in a stream runs at once or when something waits for it, at random, so that a missing wait shows. */
+ * CUDA's runtime on the CPU; see emulator.h. All devices share memory and fail together. */
 #include "emulator.h"
 
 #include <stdio.h>
@@ -18,27 +17,27 @@ typedef std::function<cudaError_t()> operation;
 
 struct CUstream_st {
   std::deque<operation> waiting;
-  uint64_t enqueued, done; /* operations */
+  uint64_t enqueued, done; /* numbers of operations */
   int device;
 };
 
 struct CUevent_st {
-  CUstream_st *stream; /* in which it was last recorded */
-  uint64_t place;      /* done after this number of the stream's operations */
+  CUstream_st *stream; /* where it was last recorded */
+  uint64_t place;      /* it is done after so many of the stream's operations */
   std::chrono::steady_clock::time_point time;
 };
 
 namespace
 {
 
-std::recursive_mutex lock; /* of all below */
-cudaError_t failure;       /* of the device: all calls report it until it is reset */
-int dead;                  /* like a driver after a failure: this process cannot use the device again */
+std::recursive_mutex lock; /* of all variables below */
+cudaError_t failure;       /* of the device; all calls report it until the device is reset */
+int dead;                  /* this process cannot use the device again, as with a driver after a failure */
 thread_local int current_device;
 thread_local cudaError_t last_error;
 
-/* References, which stay until the program ends. Memory has its size; shared memory is what kernels requested beyond the usual
- * size. */
+/* References, so that they stay until the program ends: the size of each allocation, and the dynamic shared memory that kernels
+ * requested beyond the usual size. */
 std::map<char *, size_t> &device_memory = *new std::map<char *, size_t>();
 std::map<char *, size_t> &pinned_memory = *new std::map<char *, size_t>();
 std::map<char *, size_t> &registered_memory = *new std::map<char *, size_t>();
@@ -47,7 +46,7 @@ std::set<CUstream_st *> &streams = *new std::set<CUstream_st *>();
 std::set<CUevent_st *> &events = *new std::set<CUevent_st *>();
 size_t device_bytes;
 
-/* A call of CUDA: holds the lock, fails if the device has failed, stores its error. */
+/* Runs a call of CUDA under the lock. Fails if the device has failed. Stores the error. */
 template <class WORK> cudaError_t call(WORK work)
 {
   const std::lock_guard<std::recursive_mutex> guard(lock);
@@ -73,7 +72,7 @@ int is_known(cudaStream_t stream)
   return streams.count(stream) != 0;
 }
 
-/* NULL: the default stream. */
+/* The stream, or for NULL the default stream. */
 cudaStream_t stream_of(cudaStream_t stream)
 {
   static CUstream_st *const usual = new CUstream_st();
@@ -123,7 +122,7 @@ cudaError_t enqueue(cudaStream_t given, operation work)
   return failure;
 }
 
-void forget_streams(void)
+void free_streams(void)
 {
   for (CUstream_st *stream : streams) {
     if (stream != stream_of(NULL)) {
@@ -151,8 +150,8 @@ int lies_in(const std::map<char *, size_t> &pieces, const void *memory, size_t b
   return begin + bytes <= piece->first + piece->second;
 }
 
-/* Whether copies of this kind are valid between these. */
-int is_right(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+/* Whether a copy of this kind is valid. */
+int is_valid_copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
   return lies_in(device_memory, to, bytes) == (kind != cudaMemcpyDeviceToHost) &&
     lies_in(device_memory, from, bytes) == (kind != cudaMemcpyHostToDevice);
@@ -197,7 +196,7 @@ size_t limit_of_device(void)
   return limit;
 }
 
-void forget_memory(void)
+void free_memory(void)
 {
   free_all(&device_memory);
   free_all(&pinned_memory);
@@ -276,8 +275,8 @@ cudaError_t cudaDeviceReset(void)
 {
   const std::lock_guard<std::recursive_mutex> guard(lock);
   run_all_streams();
-  forget_streams();
-  forget_memory();
+  free_streams();
+  free_memory();
   dead |= failure != cudaSuccess;
   failure = cudaSuccess;
   return cudaSuccess;
@@ -330,7 +329,7 @@ cudaError_t emulator_launch(const cudaLaunchConfig_t *config, emulator_any kerne
 {
   emulator_work work = { run, config->gridDim, config->blockDim, config->dynamicSmemBytes, 0 };
   for (unsigned i = 0; i < config->numAttrs; ++i) {
-    work.together |= config->attrs[i].id == cudaLaunchAttributeCooperative && config->attrs[i].val.cooperative;
+    work.is_cooperative |= config->attrs[i].id == cudaLaunchAttributeCooperative && config->attrs[i].val.cooperative;
   }
   const uint64_t blocks = (uint64_t)work.grid.x * work.grid.y * work.grid.z;
   const uint64_t threads = (uint64_t)work.block.x * work.block.y * work.block.z;
@@ -343,7 +342,7 @@ cudaError_t emulator_launch(const cudaLaunchConfig_t *config, emulator_any kerne
     if (work.shared_bytes > (size_t)(allowed == allowed_shared.end() ? EMULATOR_SHARED_USUAL : allowed->second)) {
       return cudaErrorInvalidValue;
     }
-    if (work.together &&
+    if (work.is_cooperative &&
       blocks > (uint64_t)(EMULATOR_PROCESSORS * emulator_occupancy((int)threads, work.shared_bytes))) {
       return cudaErrorCooperativeLaunchTooLarge;
     }
@@ -420,7 +419,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
   return call([=] {
-    if (!is_right(to, from, bytes, kind)) {
+    if (!is_valid_copy(to, from, bytes, kind)) {
       return cudaErrorInvalidValue;
     }
     memcpy(to, from, bytes);
@@ -428,11 +427,11 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind 
   });
 }
 
-/* Ordinary memory is copied when the call returns, pinned memory later. */
+/* Ordinary memory is copied before the call returns, pinned memory maybe later. */
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
 {
   return call([=] {
-    if (!is_right(to, from, bytes, kind)) {
+    if (!is_valid_copy(to, from, bytes, kind)) {
       return cudaErrorInvalidValue;
     }
     const cudaError_t error = enqueue(stream, [=] {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Tests that the emulator finds faults. (The GPU's tests show that it computes like CUDA.) Kernels fail on purpose here, and the
- * emulator reports that on stderr. */
-#define __CUDACC__ /* for the keywords of CUDA */
+ * The emulator finds faults of kernels and of streams. (The GPU's tests show that it computes like CUDA.) Kernels fail on purpose
+ * here, and the emulator reports that on stderr. */
+#define __CUDACC__ /* for CUDA's keywords */
 #include "emulator.h"
 
 extern "C" {
@@ -16,7 +16,7 @@ static void check_cuda(cudaError_t error, const char *call)
 
 enum { THREADS = 256, TRIES = 40 };
 
-/* Launches a block on the default stream, waits, and returns a word of each thread. */
+/* Launches a block on the default stream, waits, and copies a word of each thread to `out`. */
 static cudaError_t run(void (*kernel)(unsigned *, int), int what, unsigned *out)
 {
   unsigned *d_out;
@@ -36,7 +36,7 @@ static cudaError_t run(void (*kernel)(unsigned *, int), int what, unsigned *out)
 
 enum { NO_BARRIER, WARP_BARRIER, BLOCK_BARRIER };
 
-/* Reads the neighbour's value: in the warp, or after a barrier of the block in another warp. */
+/* Reads a neighbour's value: in the same warp, or with BLOCK_BARRIER in another one. */
 static __global__ void neighbour_kernel(unsigned *d_out, int barrier)
 {
   __shared__ unsigned values[THREADS];
@@ -87,7 +87,7 @@ static __global__ void failing_kernel(unsigned *d_out, int what)
   }
 }
 
-/* The launch fails, and all calls until the device is reset; then the process cannot use it. */
+/* The launch and all later calls fail until the device is reset. Then the process cannot use the device. */
 static void failing_kernels(void)
 {
   for (int what = TRAP; what < FAULTS; ++what) {
@@ -98,7 +98,7 @@ static void failing_kernels(void)
     CHECK(error == cudaErrorLaunchFailure, "%s", cudaGetErrorString(error));
     CHECK(cudaGetLastError() == error && cudaDeviceSynchronize() == error, "the error does not stay");
     CHECK_CUDA(cudaDeviceReset());
-    CHECK(cudaGetDeviceCount(&count) == cudaErrorDevicesUnavailable, "the device is there again");
+    CHECK(cudaGetDeviceCount(&count) == cudaErrorDevicesUnavailable, "the device is usable again");
     emulator_revive();
     CHECK_CUDA(run(neighbour_kernel, WARP_BARRIER, out));
   }
@@ -113,14 +113,14 @@ static __global__ void poison_kernel(unsigned *d_out, int dynamic)
   own[threadIdx.x] = shared_memory[threadIdx.x].y = 7;
 }
 
-/* Unwritten memory is not 0, and has no values of an earlier block. */
+/* Unwritten shared memory holds poison: neither 0 nor an earlier block's values. */
 static void poisoned_memory(void)
 {
   for (int n = 0; n < 8; ++n) {
     unsigned out[THREADS];
     CHECK_CUDA(run(poison_kernel, n & 1, out));
     for (int i = 0; i < THREADS; ++i) {
-      CHECK(out[i] == 0xa5a5a5a5, "launch %d, place %d: %x", n, i, out[i]);
+      CHECK(out[i] == 0xa5a5a5a5, "launch %d, word %d: %x", n, i, out[i]);
     }
   }
 }
@@ -131,7 +131,7 @@ static void missing_waits(void)
   unsigned *d_word, *pinned;
   cudaStream_t streams[2];
   cudaEvent_t event;
-  int came[2] = { 0, 0 };
+  int arrived[2] = { 0, 0 };
   CHECK_CUDA(cudaMalloc(&d_word, sizeof(*d_word)));
   CHECK_CUDA(cudaMallocHost(&pinned, 2 * sizeof(*pinned)));
   CHECK_CUDA(cudaEventCreate(&event));
@@ -147,11 +147,11 @@ static void missing_waits(void)
     }
     CHECK_CUDA(cudaMemcpyAsync(&pinned[1], d_word, sizeof(*pinned), cudaMemcpyDeviceToHost, streams[1]));
     CHECK_CUDA(cudaStreamSynchronize(streams[1]));
-    came[n % 2] += pinned[1] == n + 1;
+    arrived[n % 2] += pinned[1] == n + 1;
     CHECK_CUDA(cudaDeviceSynchronize());
   }
-  CHECK(came[1] == TRIES, "%d of %d with a wait", came[1], TRIES);
-  CHECK(came[0] > 0 && came[0] < TRIES, "%d of %d without a wait", came[0], TRIES);
+  CHECK(arrived[1] == TRIES, "%d of %d with a wait", arrived[1], TRIES);
+  CHECK(arrived[0] > 0 && arrived[0] < TRIES, "%d of %d without a wait", arrived[0], TRIES);
   for (int i = 0; i < 2; ++i) {
     CHECK_CUDA(cudaStreamDestroy(streams[i]));
   }

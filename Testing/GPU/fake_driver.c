@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * fake_driver.c - a libcuda.so.1 for tests on any machine: with FAKE_OLD a driver of CUDA 10, else one whose initialization returns
- * the CUresult in the environment variable FAKE_INIT, such as 100: no device. */
+ * fake_driver.c - a libcuda.so.1 to test unusable drivers on any machine: with FAKE_OLD one of CUDA 10, else one whose
+ * initialization returns the CUresult in the environment variable FAKE_INIT, such as 100: no device. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ int cuInit(unsigned flags)
 int cuGetProcAddress(const char *name, void **function, int version, uint64_t flags);
 int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status);
 
-/* All other functions. */
+/* Stands for all other functions. */
 static int fails(void)
 {
   return cuInit(0);

@@ -105,7 +105,7 @@ static void report(const bench_volume *v, const pmb_gpu_times *t, double bind_ms
 {
   const double voxels = (double)v->dims[0] * (double)v->dims[1] * (double)v->dims[2];
   const double size = (double)pmb_type_size(v->type), active = (double)info->active_bricks;
-  const double summary = (double)info->bricks * 2 * size, record = 192; /* of an active brick, with its counts */
+  const double summary = (double)info->bricks * 2 * size, record = 192; /* bytes per active brick, with its counts */
   const double samples = active * 33 * 25 * size, mesh_points = 24.0 * (double)t->points;
   printf("%s: %lld points, %lld triangles, %lld of %lld bricks active (%.1f%%)\n", v->name, (long long)t->points,
     (long long)t->triangle_count, (long long)info->active_bricks, (long long)info->bricks,
@@ -156,8 +156,8 @@ static void free_arrays(pmb_mesh *mesh, int pooled)
   }
 }
 
-/* Times count, allocation and emit while the previous mesh is held, as by a program that shows it. Returns the median; *first: the
- * first time. Ordinary arrays are reused. */
+/* Times count, allocation and emit while the previous mesh is held, as in a program that shows it. Returns the median and sets
+ * *first to the first time. Ordinary arrays are reused. */
 static double time_api(
   pmb_context *context, const double *isovalues, int64_t count, pmb_type id_type, int pooled, double *first)
 {
@@ -203,7 +203,7 @@ static pmb_status bench_several(pmb_context *context, const bench_volume *v)
   return status;
 }
 
-/* Times calls of pmb.h with host arrays. */
+/* Times count and emit to host arrays. */
 static pmb_status bench_api(pmb_context *context, const bench_volume *v)
 {
   const pmb_type types[2] = { PMB_INT32, PMB_INT64 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Times surfaces of particles on a GPU and on all cores: a dam with waves and spray, with particles at a distance of 1. Settings
- * are those of Testing/Benchmarks/bench_particles.py: radius 0.5, smoothing length 1, isovalue 0.6, normals; cells of 0.25 unless
- * the scene sets them.
+ * Times surfaces of particles on a GPU and on all cores: a dam with waves and spray, of particles at a distance of 1. Settings
+ * are those of Testing/Benchmarks/bench_particles.py: radius 0.5, smoothing length 1, isovalue 0.6, normals, cells of 0.25
+ * unless the scene sets them.
  * usage: pmb_bench_particles */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
@@ -21,7 +21,7 @@ static double milliseconds(void)
   return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
-/* A dam with waves. One in `spray` particles flies above it. cells: along the longest side of the box; 0: four per particle. */
+/* A dam with waves. One in `spray` particles flies above it. cells: along the longest side of the box; 0: of 0.25. */
 typedef struct scene {
   const char *name;
   double thousands, spray, cells;
@@ -41,7 +41,7 @@ static const scene scenes[] = {
   { "box of 256^3 cells", 1000, 120, 256, PMB_KERNEL_POLYNOMIAL, 0 },
 };
 
-/* Returns the positions; sets their number and the longest side. */
+/* Makes the positions; sets their number and the longest side. */
 static float *make_places(const scene *s, int64_t *count, double *longest)
 {
   const double side = cbrt(1e3 * s->thousands / 0.335);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * GPU faults for tests. Linked with the library and its private headers, or into it (PMB_TEST_FAULTS). Then the environment variable
- * PMB_TEST_FAULT has the text for pmb_gpu_set_fault, and may change at any time. */
+ * GPU faults for tests, with the library's private headers. Built into the library (PMB_TEST_FAULTS), it reads the text for
+ * pmb_gpu_set_fault from the environment variable PMB_TEST_FAULT, which may change at any time. */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
 #ifndef PMB_GPU_FAULTS_H
 #define PMB_GPU_FAULTS_H
 
-/* "n:code": the n-th CUDA call from now on that the library checks reports that error of cudaError_t; "n": illegal address;
- * "n:trap": the GPU really fails there. "0": none. */
+/* "n:code": the n-th CUDA call that the library checks from now on reports the cudaError_t `code`. "n": illegal address.
+ * "n:trap": the GPU really faults there. "0": no fault. */
 void pmb_gpu_set_fault(const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Times the passes, with the library's private headers. */
+ * Times the GPU's passes, with the library's private headers. */
 #include "cuda/pmb_cuda.cuh"
 
 extern "C" {
@@ -37,7 +37,7 @@ static double between(cudaEvent_t begin, cudaEvent_t end)
   return ms;
 }
 
-/* Measures the passes together, then with an event after each. */
+/* Times the passes of an isovalue together, then with an event after each. */
 static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks,
   int repeats, pmb_gpu_times *times)
 {
@@ -63,7 +63,7 @@ static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb
   return PMB_OK;
 }
 
-/* Measures summarize alone, then with the passes after it. */
+/* Times summarize alone, then with all passes after it. */
 static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks,
   int repeats, pmb_gpu_times *times)
 {
@@ -150,12 +150,12 @@ extern "C" pmb_status pmb_measure_gpu(pmb_context *context, const double *isoval
   }
   pmb_status status = pmb_count(context, &request, &sizes, NULL);
   if (status != PMB_OK || context->classified_end - context->classified_begin != isovalue_count) {
-    return status; /* PMB_OK with all times 0: too little memory */
+    return status; /* PMB_OK and times of 0: memory is too small for all isovalues at once */
   }
   for (int i = 0; i < MARKS; ++i) {
     PMB_CUDA_TRY(context, cudaEventCreate(&marks[i]));
   }
-  cuda->epoch = 1; /* the counts below stay under the number of epochs */
+  cuda->epoch = 1; /* the counts below do not wrap it around */
   PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->sums.d_data, 0, cuda->sums.capacity, cuda->compute));
   status = measure(context, cuda, marks, repeats, times);
   for (int i = 0; i < MARKS; ++i) {

@@ -9,12 +9,12 @@
 typedef struct pmb_gpu_times {
   double summarize;                     /* with the range of the volume */
   double classify, vertices, triangles; /* each alone; classify includes select and scan */
-  double isovalues;                     /* all of these in one run, with counts copied to the host */
+  double isovalues;                     /* these in one run, with the counts copied to the host */
   double first;                         /* the same with summarize */
   double copy_rate;                     /* bytes per second, read and written, of a copy from device to device */
   int64_t points, triangle_count;
   int64_t bytes_read;         /* by summarize */
-  int64_t acceleration_bytes; /* memory for volume and isovalue besides samples and mesh */
+  int64_t acceleration_bytes; /* memory besides samples and mesh */
 } pmb_gpu_times;
 
 /* Sorts n values and returns the median. */
@@ -29,8 +29,8 @@ static inline double pmb_median(double *values, int n)
   return n % 2 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
 }
 
-/* Measures the passes on the bound volume (medians of `repeats`). Only for contexts on a GPU, so only with CUDA, and for as many
- * isovalues as one launch takes. */
+/* Times the passes on the bound volume: medians of `repeats`. Works only for contexts on a GPU, and for at most as many isovalues
+ * as one launch takes. */
 #if defined(PMB_MEASURE_GPU)
 pmb_status pmb_measure_gpu(pmb_context *context, const double *isovalues, int64_t isovalue_count,
   int remove_degenerate, int repeats, pmb_gpu_times *times);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Compares the CUDA backend with the CPU's: the same bytes in every array, the same numbers, for all types, sizes and options. Skipped
- * without a GPU. PMB_TEST_SHORT in the environment: fewer cases, for slow tools. */
+ * The CUDA backend gives the CPU's bytes in every array, for all types, sizes and options. Skipped without a GPU. With
+ * PMB_TEST_SHORT in the environment it runs fewer cases, for slow tools. */
 
 #include "pmb_test_gpu_pair.h"
 
@@ -105,7 +105,7 @@ static void hidden(void)
   pair_free(&p);
 }
 
-/* More parts than a transfer has slots, with few and many host threads, of packed and padded rows. */
+/* More parts than a transfer has slots, with few and many host threads, and rows of 512 and 509 bytes. */
 static void transfers(void)
 {
   static const int threads[] = { 1, 2, 5, 40 };
@@ -136,7 +136,7 @@ static void transfers(void)
   pmb_destroy(cpu);
 }
 
-/* A column of nearly only zeros, with so many bricks that a warp of select needs several rounds. */
+/* A column of almost only zeros, with so many bricks that a warp of select needs several rounds. */
 static void many_bricks(void)
 {
   enum { STEP = 997 };
@@ -177,7 +177,7 @@ static void mixed_isovalues(const test_volume *v, int64_t n, test_rng *rng, doub
   }
 }
 
-/* Each isovalue has the sizes and the part of the mesh as on the CPU. */
+/* Each isovalue has the CPU's sizes, and the mesh has the CPU's bytes; so have the meshes of no isovalue and of one. */
 static void several_both(pair *p, const double *isovalues, int64_t n, int remove_degenerate)
 {
   enum { MOST = 64 };
@@ -245,7 +245,7 @@ static void scan_epochs_wrap_around(void)
 
 enum { BINS = 50 };
 
-/* The same curve over a range, and the same suggestions. */
+/* Checks that both backends give the same histogram over a range, and the same suggestions. */
 static void same_numbers(const pair *p, double low, double high)
 {
   int64_t counts[2][2][BINS], found[2] = { -1, -1 };
@@ -261,12 +261,12 @@ static void same_numbers(const pair *p, double low, double high)
     CHECK_STATUS(context, pmb_histogram(context, &request), PMB_OK);
     CHECK_STATUS(context, pmb_suggest(context, 4, values[n], &found[n]), PMB_OK);
   }
-  CHECK(!memcmp(counts[0], counts[1], sizeof counts[0]), "the curves differ");
+  CHECK(!memcmp(counts[0], counts[1], sizeof counts[0]), "the histograms differ");
   CHECK(found[0] == found[1] && !memcmp(values[0], values[1], sizeof values[0]), "%d suggestions: %g ..., %d: %g ...",
     (int)found[0], values[0][0], (int)found[1], values[1][0]);
 }
 
-/* Of all types and data, sizes that end within a brick, hidden and non-finite samples. */
+/* All types and data, sizes that end within a brick, hidden and non-finite samples. */
 static void histogram(void)
 {
   pair p = pair_new();
@@ -278,7 +278,7 @@ static void histogram(void)
       n / 10 % LAYOUTS);
     volume_fill(&v, n % DATA_KINDS, &rng);
     for (int64_t i = 0; n % 5 == 1 && i < 400; i++)
-      volume_set(&v, i / 80 % 2, i % 2, i % v.view.dims[2], -1e30); /* fill */
+      volume_set(&v, i / 80 % 2, i % 2, i % v.view.dims[2], -1e30); /* fill value */
     if (n % 3 == 0) volume_sprinkle(&v, n % 2 ? 2000 : 20, &rng);
     if (n % 4 == 0 && n / 10 % LAYOUTS == LAYOUT_PACKED) volume_hide(&v, 300, 500, &rng);
     test_about("volume %d, %s, data %d", n, type_name(v.view.type), n % DATA_KINDS);
@@ -294,7 +294,7 @@ static void histogram(void)
   pair_free(&p);
 }
 
-/* Histograms before, between and after isovalues: the volume is uploaded once, and counts stay valid. */
+/* Histograms between meshes: the volume is uploaded once, and the meshes are right. */
 static void histogram_beside_isovalues(void)
 {
   pair p = pair_new();

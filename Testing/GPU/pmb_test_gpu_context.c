@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A context on a GPU: which GPU it chooses, its info, its memory limit, volumes that are too large, aborting. Skipped without
+ * A context on a GPU: the choice of the GPU, pmb_info, memory limits, volumes that are too large, aborted calls. Skipped without
  * a GPU. */
 #define _DEFAULT_SOURCE
 #include <limits.h>
@@ -33,8 +33,8 @@ static pmb_status extract_limited(
   return status;
 }
 
-/* For each limit from nothing to enough: running out of memory is reported, leaks nothing, and the context still works. Several
- * isovalues need no more than one. */
+/* Limits from too little to enough: running out of memory is reported and leaks nothing. Several isovalues need no more than
+ * one. */
 static void out_of_memory(void)
 {
   enum { SEVERAL = 7 };
@@ -75,7 +75,7 @@ static void too_long(void)
   pmb_destroy(gpu);
 }
 
-/* A surface that grows a little at each step allocates GPU memory only at few steps. */
+/* A surface that grows a little at each step allocates GPU memory at few steps only. */
 static void a_growing_surface(void)
 {
   enum { STEPS = 16 };
@@ -100,7 +100,7 @@ static void a_growing_surface(void)
   volume_free(&v);
 }
 
-/* A mesh is made if there is just enough memory for it. */
+/* A mesh is made even if the limit leaves no spare for its growth. */
 static void no_room_to_grow(void)
 {
   test_volume v;
@@ -122,7 +122,7 @@ static void no_room_to_grow(void)
 /* ---- aborting ---- */
 
 typedef struct stopper {
-  int calls_left, calls_after; /* of the hook, until it says stop and from then on */
+  int calls_left, calls_after; /* calls of the hook before it asks to stop, and after */
 } stopper;
 
 static int stop_at(void *user, double fraction)
@@ -133,7 +133,8 @@ static int stop_at(void *user, double fraction)
   return --s->calls_left < 0;
 }
 
-/* A call stopped at each of its first reports returns soon. What was bound or counted before stays; a stopped upload leaves nothing. */
+/* Bind and emit return soon when they are stopped, at any of their first reports. A stopped upload leaves nothing on the GPU, a
+ * stopped emit can be repeated. */
 static void aborting(void)
 {
   static const double isovalues[] = { 0.1, -0.4, 0.1 };
@@ -148,8 +149,7 @@ static void aborting(void)
   CHECK_STATUS(gpu, mesh_extract(gpu, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
   mesh_make(&got, want.sizes, PMB_FLOAT32, PMB_INT32);
   for (int n = 0; n < 40; n++) {
-    stopper s = { n < 39 ? n : INT_MAX,
-      0 }; /* the last round is not stopped, however many reports a slow machine makes */
+    stopper s = { n < 39 ? n : INT_MAX, 0 }; /* the last round is never stopped */
     test_about("stopped at report %d", n);
     pmb_set_progress(gpu, stop_at, &s);
     pmb_status status = pmb_bind(gpu, &v.view);
@@ -170,7 +170,7 @@ static void aborting(void)
     if (status != PMB_OK) CHECK_STATUS(gpu, pmb_emit(gpu, &got.view), PMB_OK);
     mesh_equal(&want, &got, "after a stop");
   }
-  /* How many reports a call makes depends on its time; it makes one at least. */
+  /* The number of reports depends on a call's time; it is at least one. */
   CHECK(
     in_bind >= 1 && in_emit >= 1 && in_bind < 40 && in_emit < 40, "%d binds and %d emits stopped", in_bind, in_emit);
   mesh_free(&want);
@@ -187,7 +187,7 @@ typedef struct choice {
   const char *error; /* part of the error text; NULL: works */
 } choice;
 
-/* Asks for a GPU; then for the default, where the CPU takes over and says why. */
+/* Asks for a GPU, then for the default, which is the CPU with a note of the reason if no GPU can be used. */
 static void choose(const choice *c)
 {
   test_about("PMB_GPU %s, %s %s, device_number %d", c->gpu ? c->gpu : "not set", c->rank_name ? c->rank_name : "",
@@ -203,7 +203,7 @@ static void choose(const choice *c)
     const pmb_info info = context ? info_of(context) : (pmb_info){ .path = "" };
     const char *said = !context ? pmb_error(NULL) : info.device_note ? info.device_note : "nothing";
     if (c->error)
-      CHECK(strstr(said, c->error) && info.device != PMB_DEVICE_GPU, "it says: %s", said);
+      CHECK(strstr(said, c->error) && info.device != PMB_DEVICE_GPU, "error or note: %s", said);
     else
       CHECK(info.device == PMB_DEVICE_GPU && !info.device_note && info.device_number >= 1 && info.device_name &&
           !strcmp(info.path, "cuda"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * CUDA calls that fail: the error is clear, nothing leaks, and the next context works and gives the right bytes. For the faults see
- * pmb_gpu_faults.h. */
+ * After a CUDA call that fails, the error text is clear, nothing leaks, and the next context gives the right bytes. For the
+ * faults see pmb_gpu_faults.h. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void set_fault(int n, int code)
   pmb_gpu_set_fault(n ? text : "0");
 }
 
-/* Host memory in use by a context. */
+/* Host memory that the contexts hold. */
 static int64_t host_bytes;
 
 static void *counted_allocate(void *user, size_t bytes)
@@ -47,8 +47,8 @@ static void counted_release(void *user, void *memory)
   free(p);
 }
 
-/* All host memory was freed. */
-static void nothing_held(void)
+/* Checks that all host memory was freed. */
+static void check_released(void)
 {
   CHECK(host_bytes == 0, "%lld bytes of host memory not released", (long long)host_bytes);
   host_bytes = 0;
@@ -102,7 +102,7 @@ static pmb_status one_step(pmb_context **context, int step, subject *s)
   }
 }
 
-/* The error text must add something to the status, in words. */
+/* Checks that the error text is more than the status, and names the GPU or CUDA. */
 static void check_text(const pmb_context *context, int step)
 {
   const char *text = pmb_error(context);
@@ -110,7 +110,7 @@ static void check_text(const pmb_context *context, int step)
     "%s: error text: %s", step_names[step], text);
 }
 
-/* Runs all four steps with a fault at call n. Returns the step that reported it. */
+/* Runs all four steps with a fault at call n. Returns the step that reported it, or NONE. */
 static int cycle_with_fault(int n, int code, subject *s)
 {
   pmb_context *context = NULL;
@@ -125,10 +125,10 @@ static int cycle_with_fault(int n, int code, subject *s)
     if (code == OUT_OF_MEMORY) {
       CHECK(status == PMB_OUT_OF_MEMORY || (step == CREATE && status == PMB_UNAVAILABLE), "%s: status %s, %s",
         step_names[step], pmb_status_text(status), pmb_error(context));
-      /* The context stays usable: everything works from here on. */
+      /* The context stays usable: the failed step and all later ones work. */
       set_fault(0, 0);
       for (int again = step; again <= EMIT; again++) CHECK_STATUS(context, one_step(&context, again, s), PMB_OK);
-      CHECK(mesh_equal(&s->want, &s->got, "tried again without more memory"), "after %s", step_names[step]);
+      CHECK(mesh_equal(&s->want, &s->got, "with the memory back"), "after %s", step_names[step]);
     } else {
       const int unavailable = code == UNAVAILABLE || code == NO_CODE;
       CHECK(status == (unavailable ? PMB_UNAVAILABLE : PMB_INTERNAL) || (step == CREATE && status == PMB_UNAVAILABLE),
@@ -141,7 +141,7 @@ static int cycle_with_fault(int n, int code, subject *s)
   }
   if (failed == NONE) mesh_equal(&s->want, &s->got, "although a CUDA call failed");
   pmb_destroy(context);
-  nothing_held();
+  check_released();
   return failed;
 }
 
@@ -153,10 +153,10 @@ static void next_context_works(subject *s)
     if (!CHECK_STATUS(context, one_step(&context, step, s), PMB_OK)) break;
   mesh_equal(&s->want, &s->got, "in the next context");
   pmb_destroy(context);
-  nothing_held();
+  check_released();
 }
 
-/* Fails each call of the cycle in turn. Nothing may be left on the GPU. */
+/* Fails every `stride`-th call of the cycle in turn. Nothing may be left on the GPU. */
 static void sweep(int code, int stride)
 {
   int passed_in_a_row = 0, counts[STEPS] = { 0 };
@@ -198,8 +198,7 @@ static void other_errors(void)
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) sweep(codes[i], 7);
 }
 
-/* A GPU in use by another process, or a build for other GPUs: the default device is the CPU, with the reason, and nothing fails
- * later. */
+/* With a GPU in use by another process, or a build for other GPUs, the default device is the CPU with a note of the reason. */
 static void default_goes_to_the_cpu(void)
 {
   static const struct {
@@ -231,11 +230,11 @@ static void default_goes_to_the_cpu(void)
 
 enum { POOLED = 3 << 20 };
 
-/* An idle context besides the failing one, maybe with the same volume, and memory of the pool. */
+/* An idle context beside the failing one, maybe with the same volume, and pool memory. */
 typedef struct bystander {
   pmb_context *context;
   unsigned char *memory;
-  int64_t held; /* host memory of it */
+  int64_t held; /* its host memory */
 } bystander;
 
 static bystander bystander_new(subject *s, int shared)
@@ -253,8 +252,8 @@ static bystander bystander_new(subject *s, int shared)
   return b;
 }
 
-/* The next call, and a bind after it, works or says what happened. The pool's memory belongs to the caller and stays. Returns
- * whether the call worked. */
+/* Checks that the next call, and a bind after it, works or reports the fault, and that pool memory is unchanged. Returns whether
+ * the call worked. */
 static int bystander_goes_on(bystander *b, subject *s)
 {
   test_mesh got;
@@ -266,7 +265,7 @@ static int bystander_goes_on(bystander *b, subject *s)
     mesh_equal(&s->want, &got, "the bystander's");
   } else {
     check_text(b->context, COUNT);
-    CHECK(info_of(b->context).device_lost, "pmb_get_info does not say that it is lost");
+    CHECK(info_of(b->context).device_lost, "pmb_get_info does not set device_lost");
     if (pmb_bind(b->context, &s->volume.view) == PMB_OK)
       gives(b->context, ISOVALUE, &s->want, "the bystander's, bound again");
     else
@@ -274,7 +273,7 @@ static int bystander_goes_on(bystander *b, subject *s)
   }
   mesh_free(&got);
   pmb_destroy(b->context);
-  nothing_held();
+  check_released();
   for (int i = 0; i < POOLED; i++) same &= b->memory[i] == 0x3c;
   CHECK(same, "pool memory changed");
   return status == PMB_OK;
@@ -303,7 +302,7 @@ static void bystanders(void)
     pmb_destroy(context);
     pmb_host_release(b.memory);
   }
-  printf("  the bystander's next call worked %d times and told an error %d times\n", worked, told);
+  printf("  the bystander's next call worked %d times and failed %d times\n", worked, told);
   subject_free(&s);
 }
 
@@ -332,8 +331,8 @@ static void after_a_real_fault(subject *s)
   pmb_destroy(context);
 }
 
-/* A real fault at the call of this number. Use no other process on the GPU: traps in eight processes at a time made others fail too
- * and left an H200 (driver 580) unusable until a reset. So this runs only on request. */
+/* A real fault at the call whose number is in PMB_TEST_REAL_FAULT. Runs only on request, with no other process on the GPU: traps
+ * in eight processes at a time made others fail too and left an H200 (driver 580) unusable until a reset. */
 static void real_fault(void)
 {
   const char *position = getenv("PMB_TEST_REAL_FAULT");
@@ -350,8 +349,8 @@ static void real_fault(void)
   subject_free(&s);
 }
 
-/* An unusable driver: asking for a GPU says why, in words that contain PMB_TEST_DRIVER. The default works on the CPU and gives the
- * reason. */
+/* With an unusable driver a request for a GPU fails with a reason that contains PMB_TEST_DRIVER's text. The default works on the
+ * CPU and notes the reason. */
 static void unusable_driver(void)
 {
   const char *says = getenv("PMB_TEST_DRIVER");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Kernels of passes vertices and triangles that other tests rarely reach: the same bytes as on the CPU. Skipped without a GPU.
- * PMB_TEST_SHORT in the environment: fewer cases. */
+ * Kernels of the passes vertices and triangles that other tests rarely reach give the CPU's bytes. Skipped without a GPU. With
+ * PMB_TEST_SHORT in the environment it runs fewer cases. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 
@@ -20,7 +20,7 @@ static void force(int layers, int parts)
 
 enum { SMOOTH, NOISE, FEW_VALUES, NOT_FINITE, NOISE_BELOW, FAINT };
 
-/* Faint: noise far below the range, so that gradients need the careful path. NOISE_BELOW: in the lowest slices. */
+/* FAINT: noise far below the range, so that gradients need the careful path. NOISE_BELOW: noise in the lowest slices. */
 static void fill_by_kind(test_volume *v, int kind, test_rng *rng)
 {
   const int64_t *n = v->view.dims;
@@ -38,7 +38,7 @@ static void fill_by_kind(test_volume *v, int kind, test_rng *rng)
   if (kind == NOT_FINITE && v->view.type == PMB_FLOAT32) volume_sprinkle(v, 3000, rng);
 }
 
-/* The kernel for large volumes on small ones, with sizes around those of its blocks, layers and rings. */
+/* The kernel for large volumes, on small ones with sizes around those of its blocks, layers and rings. */
 static void columns(void)
 {
   static const int64_t sizes[3][6] = { { 128, 33, 65, 64, 66, 130 }, { 16, 17, 5, 33, 18, 64 },
@@ -66,7 +66,7 @@ static void columns(void)
   pair_free(&p);
 }
 
-/* Bricks with more points than are listed at once, most of them active; faint samples, in all worlds. */
+/* Mostly active bricks with more points than are listed at once; faint samples; all worlds. */
 static void estimators(void)
 {
   static const pmb_type types[] = { PMB_FLOAT32, PMB_UINT8, PMB_FLOAT64 };
@@ -91,7 +91,7 @@ static void estimators(void)
   pair_free(&p);
 }
 
-/* More bricks with points on samples than fit at first, alternating with none; few bricks, then more. */
+/* More bricks with points on samples than fit at first, then none, then more again; a small volume, then a larger one. */
 static void many_on_samples(void)
 {
   static const double isovalues[] = { 40, 40.5, 60 };
@@ -114,9 +114,9 @@ static void many_on_samples(void)
   pair_free(&p);
 }
 
-/* Vertices and triangles in one launch and in two, with any number of warps per brick. Bricks are full, thin, with points on samples
- * or with points for the careful path; mirrored worlds, several isovalues. */
-static void together(void)
+/* Vertices and triangles in one launch and in two, with any number of warps per brick. Bricks with many and few points, points on
+ * samples and points for the careful path; mirrored worlds; several isovalues. */
+static void one_launch_or_two(void)
 {
   static const int parts[] = { 0, 1, 2, 4, -1, 3 };
   static const int64_t sizes[3][5] = { { 128, 33, 65, 31, 70 }, { 16, 17, 5, 33, 9 }, { 41, 9, 64, 6, 28 } };
@@ -151,5 +151,5 @@ TEST_MAIN(
   CASE(columns)
   CASE(estimators)
   CASE(many_on_samples)
-  CASE(together)
+  CASE(one_launch_or_two)
 )

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A mesh of more than 2^31 triangles and a volume of more than 2^31 samples. They need 60 GB of memory on host and GPU, so they run
- * only with PMB_TEST_HUGE in the environment. */
+ * A mesh of more than 2^31 triangles and a volume of more than 2^31 samples have the CPU's bytes. They need 60 GB of memory on
+ * host and GPU, so they run only with PMB_TEST_HUGE in the environment. */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ typedef struct huge_result {
   uint64_t hashes[HASHES];
 } huge_result;
 
-/* Hashes numbers of 4 or 8 bytes, independent of their size. Uses four chains, because each step waits for a product. */
+/* Hashes integers of 4 or 8 bytes, to equal hashes. Uses four chains, because each step waits for a product. */
 static void take_hash(huge_result *r, int what, const void *data, int size, int64_t count, int64_t largest_expected)
 {
   uint64_t rows[4] = { 0 };
@@ -31,7 +31,7 @@ static void take_hash(huge_result *r, int what, const void *data, int size, int6
     (long long)largest, (long long)largest_expected);
 }
 
-/* All arrays one after another through the same memory. */
+/* Emits and hashes the arrays one after another, in the same memory. */
 static void huge_extract(pmb_device device, const test_volume *v, double isovalue, void *memory, huge_result *r)
 {
   pmb_context *context = NULL;
@@ -50,12 +50,12 @@ static void huge_extract(pmb_device device, const test_volume *v, double isovalu
     .point_type = PMB_FLOAT32,
     .id_type = PMB_INT32,
     .offsets = memory };
-  /* 3m does not fit 32 bits: refused, nothing written. */
+  /* The last offset does not fit 32 bits: emit refuses and writes nothing. */
   memset(memory, 0x5a, 4096);
   CHECK_STATUS(context, pmb_emit(context, &mesh), PMB_TOO_LARGE);
   int untouched = 1;
   for (int i = 0; i < 4096; i++) untouched &= ((unsigned char *)memory)[i] == 0x5a;
-  CHECK(untouched, "written although refused");
+  CHECK(untouched, "written by a refused emit");
   mesh.offsets = NULL;
   mesh.triangles = memory;
   mesh.id_type = PMB_INT64;
@@ -86,7 +86,7 @@ static void huge(void)
   test_volume v;
   test_rng rng = { 77 };
   huge_result gpu = { { 0, 0 }, { 0 } }, cpu = gpu;
-  if (!getenv("PMB_TEST_HUGE")) test_skip("set PMB_TEST_HUGE to run it; it needs 60 GB of memory and of the GPU's");
+  if (!getenv("PMB_TEST_HUGE")) test_skip("set PMB_TEST_HUGE to run it; it needs 60 GB of memory on host and GPU");
   pmb_destroy(gpu_new(0)); /* or skips */
   volume_make(&v, PMB_UINT8, n, n, n, LAYOUT_PACKED);
   for (int64_t i = 0; i < n * n * n / 8; i++) ((uint64_t *)v.memory)[i] = rng_bits(&rng);
@@ -109,7 +109,7 @@ static void huge(void)
 
 static const int64_t BOX = 325; /* samples a side */
 
-/* Boxes of low and high samples in turn. */
+/* Fills boxes with low and high samples in turn. */
 static void fill_boxes(const test_volume *v)
 {
   const int64_t *dims = v->view.dims;
@@ -123,11 +123,11 @@ static void fill_boxes(const test_volume *v)
     }
 }
 
-/* Indices of samples, and with floats numbers of bytes, that do not fit 32 bits. */
+/* Sample indices beyond 2^31, and with floats byte offsets beyond 2^32. */
 static void many_samples(void)
 {
   static const pmb_type types[] = { PMB_UINT8, PMB_FLOAT32 };
-  if (!getenv("PMB_TEST_HUGE")) test_skip("set PMB_TEST_HUGE to run it; it needs 20 GB of memory and of the GPU's");
+  if (!getenv("PMB_TEST_HUGE")) test_skip("set PMB_TEST_HUGE to run it; it needs 20 GB of memory on host and GPU");
   pmb_destroy(gpu_new(0)); /* or skips */
   for (int i = 0; i < 2; i++) {
     test_volume v;

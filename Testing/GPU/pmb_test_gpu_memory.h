@@ -27,7 +27,7 @@ extern int cudaStreamDestroy(void *stream);
 
 enum { TO_DEVICE = 1, TO_HOST = 2 };
 
-/* Makes a buffer of OpenGL, or deletes it if bytes is 0. Only the emulator has this function. */
+/* Makes an OpenGL buffer, or deletes it if bytes is 0. Only the emulator has this function. */
 #if defined(PMB_TEST_CUDA) && defined(__GNUC__)
 extern void *emulator_gl_buffer(unsigned name, size_t bytes) __attribute__((weak));
 #else

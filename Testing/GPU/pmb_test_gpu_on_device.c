@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Samples and mesh arrays in device memory: the same bytes as with host memory. Skipped without a GPU. */
+ * Samples and mesh arrays in device memory give the same bytes as in host memory. Skipped without a GPU. */
 #include "pmb_test_gpu_memory.h"
 
-enum { NOT_BLOCKING = 1, SHIFT = 8 }; /* SHIFT: alignment of arrays, no better */
+enum { NOT_BLOCKING = 1, SHIFT = 8 }; /* SHIFT: arrays are aligned to 8 bytes only */
 
 static char *to_device(const void *host, size_t bytes)
 {
@@ -25,7 +25,7 @@ static size_t reach(const pmb_volume *v)
   return (size_t)(last + 1) * pmb_type_size(v->type);
 }
 
-/* A copy of the volume with its samples on the GPU; *memory: to release. */
+/* A copy of the volume with its samples on the GPU. The caller releases *memory. */
 static pmb_volume volume_to_device(const test_volume *v, char **memory)
 {
   pmb_volume d = v->view;
@@ -58,10 +58,10 @@ static void emit_on_device(pmb_context *context, test_mesh *m)
     CHECK(cudaMemcpy(arrays[i].data, device[i], arrays[i].size, TO_HOST) == 0, "copy of %s", arrays[i].name);
     release(device[i]);
   }
-  CHECK(mesh_canaries_alive(m), "wrote beyond an array");
+  CHECK(mesh_canaries_alive(m), "written past the end");
 }
 
-/* Both ways from and to host memory and device memory give the same mesh. Returns its triangles. */
+/* Checks that the mesh in device memory (gpu) has the bytes of that in host memory. Returns its number of triangles. */
 static int64_t compare(pmb_context *host, pmb_context *gpu, const double *isovalues, int64_t count, int variant)
 {
   const pmb_request request = { sizeof request, isovalues, count, variant & 1 };
@@ -227,7 +227,7 @@ static void no_second_copy(void)
   volume_free(&v);
 }
 
-/* Pointers to memory other than on_device says: nothing is written, and the next call works. */
+/* Pointers that contradict on_device are refused, and the next call works. */
 static void refused(void)
 {
   pmb_context *gpu = gpu_new(0);
@@ -274,6 +274,7 @@ static void refused(void)
   volume_free(&v);
 }
 
+/* Emits into OpenGL buffers, which only the emulator has here. */
 static void opengl(void)
 {
   enum { POINTS = 3, NORMALS = 5, TRIANGLES = 8, SMALL = 9, LAST = SMALL };
@@ -291,7 +292,7 @@ static void opengl(void)
   CHECK_REFUSED(gpu, pmb_emit_gl(gpu, NULL, &gl), PMB_INVALID, "pmb_register_gl");
   CHECK_REFUSED(gpu, pmb_register_gl(gpu, POINTS, 0, 0, NULL), PMB_INVALID, "buffers");
   CHECK_REFUSED(gpu, pmb_register_gl(gpu, POINTS, 0, 0, &buffers), PMB_UNAVAILABLE, "host memory");
-  CHECK(!buffers, "missing buffers");
+  CHECK(!buffers, "buffers after a refused call");
   if (emulator_gl_buffer) {
     const size_t points = 12 * (size_t)m.sizes.points, triangles = 12 * (size_t)m.sizes.triangles;
     const void *p = emulator_gl_buffer(POINTS, points), *n = emulator_gl_buffer(NORMALS, points),

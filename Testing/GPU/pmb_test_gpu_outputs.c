@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Interpolated arrays and single outputs of the GPU: the CPU's bytes. Skipped without a GPU. */
+ * The GPU's interpolated arrays, single outputs and ranges have the CPU's bytes. Skipped without a GPU. */
 #include "pmb_test_gpu_pair.h"
 
-/* Interpolates arrays at the points of isovalues on both; returns whether all bytes agree. */
+/* Interpolates arrays at the points of isovalues on both backends. Returns whether all bytes agree. */
 static int attributes_both(
   pair *p, const double *isovalues, int64_t count, pmb_attribute *arrays, int64_t array_count)
 {
@@ -35,7 +35,7 @@ static int attributes_both(
   return same;
 }
 
-/* NaN of both signs, with and without further bits, and infinities, at every 7th value. */
+/* Sets every 7th value to an infinity or a NaN, of either sign, with or without further bits. */
 static void add_nonfinite(test_volume *v, test_rng *rng)
 {
   static const uint32_t floats[] = { 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000, 0x7fc12345, 0xffd54321 };
@@ -51,7 +51,7 @@ static void add_nonfinite(test_volume *v, test_rng *rng)
   }
 }
 
-/* Of all types, of 1 to 3 components; also floats that are not finite. */
+/* Arrays of all types, of 1 to 3 components, with non-finite floats. */
 static void attributes(void)
 {
   enum { TYPES = 10, N = 40 };
@@ -76,8 +76,8 @@ static void attributes(void)
   pair_free(&p);
 }
 
-/* Zeros of both signs, in samples and in an array, and points on samples, from above and from below: detects a parameter of -0
- * instead of 0. */
+/* Zeros of both signs, in samples and in an array, and points on samples from above and from below: a place of -0 on an edge
+ * instead of 0 would show. */
 static void signed_zeros(void)
 {
   enum { N = 40, SAMPLES = N * N * N };
@@ -166,7 +166,7 @@ static void attributes_stay(void)
       if (turn != 1 || !cases[n].versions) {
         CHECK(same, "the array differs");
       } else if (cases[n].stays) {
-        CHECK(!same, "it was brought again");
+        CHECK(!same, "it was uploaded again");
       }
     }
     pair_free(&p);
@@ -175,7 +175,7 @@ static void attributes_stay(void)
   volume_free(&v);
 }
 
-/* Each output alone has the same bytes as with all others. */
+/* Each output has the same bytes alone as with all others. */
 static void single_outputs(void)
 {
   pmb_context *gpu = gpu_new(0);
@@ -208,7 +208,7 @@ static void single_outputs(void)
   pmb_destroy(gpu);
 }
 
-/* Denormal numbers, which lose bits when halved, among others. */
+/* Denormal numbers, which lose bits when halved, among normal ones. */
 static void denormals(void)
 {
   for (int wide = 0; wide < 2; wide++) {

@@ -11,7 +11,7 @@ typedef struct pair {
   pmb_context *cpu, *gpu;
   int64_t triangles; /* compared so far */
   pmb_gradient_estimator estimator;
-  int usual; /* 1: also lets the GPU write only points, normals and triangles, which has kernels of its own */
+  int usual; /* 1: the GPU also emits points, normals and triangles alone, which has kernels of its own */
 } pair;
 
 static inline pair pair_new(void)
@@ -74,7 +74,7 @@ static inline void extract_both(
   mesh_free(&b);
 }
 
-/* In float32 and 32-bit ids. */
+/* With float32 points and 32-bit ids. */
 static inline void extract_plain(pair *p, const double *isovalues, int64_t count, int remove_degenerate)
 {
   extract_both(p, isovalues, count, remove_degenerate, PMB_FLOAT32, PMB_INT32);
@@ -85,7 +85,7 @@ static inline void enough(const pair *p, int64_t triangles)
   CHECK(p->triangles > triangles, "only %lld triangles compared", (long long)p->triangles);
 }
 
-/* Both settings of remove_degenerate, types of the output in turn. */
+/* Random isovalues and types of output, with both settings of remove_degenerate. */
 static inline void extract_all(pair *p, const test_volume *v, int64_t count, test_rng *rng)
 {
   double isovalues[4];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Surfaces of particles on the GPU: the CPU's bytes. Skipped without a GPU. */
+ * Surfaces of particles on the GPU have the CPU's bytes. Skipped without a GPU. */
 #include <math.h>
 
 #include "particles_mesh.h"
@@ -82,7 +82,7 @@ static void run(
   view.attribute_count = 2;
   CHECK_STATUS(context, pmb_particles_emit(particles, &view), PMB_OK);
   check_ranges(context, &view, to->sizes.points);
-  CHECK(mesh_canaries_alive(&to->mesh), "written behind the end");
+  CHECK(mesh_canaries_alive(&to->mesh), "written past the end");
 }
 
 static int same(const result *a, const result *b)
@@ -105,7 +105,7 @@ static void take_layers(pmb_particle_request *r, test_rng *rng, const pmb_partic
   r->z_end = r->z_end < r->z_begin ? r->z_begin : r->z_end;
 }
 
-/* Random clouds, and parts of them, through the same two objects. */
+/* Random clouds, and parts of them, by the same two objects. */
 static void random_clouds(void)
 {
   pmb_context *contexts[2] = { gpu_new(0), cpu_new() };
@@ -127,8 +127,8 @@ static void random_clouds(void)
     CHECK(same(&results[0], &results[1]), "other bytes: %lld and %lld points, %lld and %lld triangles",
       (long long)results[0].sizes.points, (long long)results[1].sizes.points, (long long)results[0].sizes.triangles,
       (long long)results[1].sizes.triangles);
-    CHECK(results[0].sizes.points == 0 || results[0].sizes.on_device, "counted elsewhere");
-    CHECK(!results[1].sizes.on_device, "the CPU's is the GPU's");
+    CHECK(results[0].sizes.points == 0 || results[0].sizes.on_device, "not counted on the GPU");
+    CHECK(!results[1].sizes.on_device, "counted on the GPU by a context on the CPU");
     points += results[0].sizes.points;
     for (int i = 0; i < 2; i++) result_free(&results[i]);
   }
@@ -168,8 +168,8 @@ static void fluid(void)
   pmb_destroy(cpu);
 }
 
-/* Grids with too many rows for a GPU: the CPU computes them in a context of the GPU. No particles. A bound volume. */
-static void corners(void)
+/* Grids with too many rows for a GPU, which the CPU computes in a context on the GPU; no particles. */
+static void too_many_rows_or_no_particles(void)
 {
   static const double far[6] = { 0, 0, 0, 0.5, 90000, 90000 };
   pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
@@ -182,18 +182,18 @@ static void corners(void)
   CHECK(ours.sizes.points > 0 && mesh_equal(&ours, &theirs, "mesh"), "%lld points", (long long)ours.sizes.points);
   CHECK_STATUS(gpu, pmb_particles_create(gpu, &particles), PMB_OK);
   CHECK_STATUS(gpu, pmb_particles_count(particles, &r, &sizes), PMB_OK);
-  CHECK(sizes.points == theirs.sizes.points && !sizes.on_device, "the GPU takes so many rows");
+  CHECK(sizes.points == theirs.sizes.points && !sizes.on_device, "counted on the GPU");
   mesh_free(&ours);
   mesh_free(&theirs);
   pmb_particles_destroy(particles);
   r.positions.count = 0;
-  CHECK(closed_mesh(gpu, &r, &ours).points == 0, "points of nothing");
+  CHECK(closed_mesh(gpu, &r, &ours).points == 0, "points without particles");
   mesh_free(&ours);
   pmb_destroy(gpu);
   pmb_destroy(cpu);
 }
 
-/* Too little device memory is an error that leaves the context usable. Other particles replace the last count. */
+/* Too little device memory is an error. A count of other particles replaces the last one. */
 static void device_memory(void)
 {
   static cloud c;
@@ -251,7 +251,7 @@ static void beside_contours(void)
   CHECK_STATUS(gpu, pmb_emit(gpu, &before.view), PMB_OK);
   run(gpu, particles, &c, PMB_FLOAT32, PMB_INT64, &of_particles);
   CHECK_STATUS(gpu, pmb_emit(gpu, &after.view), PMB_OK);
-  CHECK(mesh_equal(&before, &after, "mesh"), "another mesh of the volume");
+  CHECK(mesh_equal(&before, &after, "mesh"), "the volume's mesh differs");
   result_free(&of_particles);
   mesh_free(&before);
   mesh_free(&after);
@@ -260,7 +260,7 @@ static void beside_contours(void)
   pmb_destroy(gpu);
 }
 
-/* An array of particles in device memory. */
+/* Copies an array of particles to device memory. */
 static pmb_particle_array to_device(pmb_particle_array array, int components)
 {
   void *copy = NULL;
@@ -274,7 +274,7 @@ static pmb_particle_array to_device(pmb_particle_array array, int components)
   return array;
 }
 
-/* Particles in device memory give the same mesh as in host memory. */
+/* Particles in device memory give the same mesh as in host memory. Pointers that contradict on_device are refused. */
 static void particles_on_device(void)
 {
   pmb_context *contexts[2] = { gpu_new(0), cpu_new() };
@@ -309,7 +309,7 @@ static void particles_on_device(void)
   }
 }
 
-/* OpenGL's buffers, where the emulator has some. */
+/* Emits into OpenGL buffers, which only the emulator has here. */
 static void opengl(void)
 {
   enum { POINTS = 3, NORMALS = 5, TRIANGLES = 8, SMALL = 9 };
@@ -357,7 +357,7 @@ static void opengl(void)
   pmb_destroy(gpu);
 }
 
-/* Arrays of the mesh in device memory. */
+/* Emits into device memory. */
 static void on_device(void)
 {
   static cloud c;
@@ -403,7 +403,7 @@ static void on_device(void)
 TEST_MAIN(
   CASE(random_clouds)
   CASE(fluid)
-  CASE(corners)
+  CASE(too_many_rows_or_no_particles)
   CASE(device_memory)
   CASE(beside_contours)
   CASE(on_device)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The pool of pinned host memory: it reuses memory, in threads too, and outputs in it have the same bytes as in other
- * memory. */
+ * The pool of pinned host memory reuses memory, also in threads, and outputs in it have the same bytes as in other
+ * memory. Skipped without a GPU. */
 #define _DEFAULT_SOURCE
 #include <malloc.h>
 #include <pthread.h>
@@ -60,14 +60,13 @@ static int next_mesh(unsigned char **held, int arrays, size_t bytes)
 }
 
 /* Makes the system return zeroed blocks, so that a mark proves that a block stayed in the pool. */
-static void marks_show(void)
+static void zero_new_blocks(void)
 {
   mallopt(M_MMAP_THRESHOLD, 128 * 1024);
   pmb_host_trim();
 }
 
-/* Filters that make meshes of two sizes in turn, with the number of arrays of a composite dataset: no block leaves the pool between
- * executions. */
+/* Meshes of two sizes in turn, with as many arrays as a composite dataset: no block leaves the pool between meshes. */
 static void pool_keeps_what_is_used(void)
 {
   enum { MOST_ARRAYS = 150 };
@@ -78,7 +77,7 @@ static void pool_keeps_what_is_used(void)
   for (int c = 0; c < 2; c++) {
     unsigned char *held[2][MOST_ARRAYS] = { { 0 } };
     pmb_context *gpu = gpu_new(0);
-    marks_show();
+    zero_new_blocks();
     for (int n = 0; n < cases[c].meshes; n++) {
       int unused = 0;
       for (int i = 0; i < 2; i++) unused += next_mesh(held[i], cases[c].arrays, cases[c].bytes[i]);
@@ -96,8 +95,8 @@ static int64_t bytes_in_use(void)
   return (int64_t)info.hblkhd + (int64_t)info.uordblks;
 }
 
-/* A surface that grows at each step: memory has about three meshes, including the held one and the new one, and otherwise no more
- * than small meshes leave. */
+/* With a surface that grows at each step the pool has at most 3.5 meshes, including the held one and the new one, and OTHER bytes
+ * that small meshes leave. */
 static void pool_does_not_hoard(void)
 {
   enum { ARRAYS = 4 };
@@ -105,7 +104,7 @@ static void pool_does_not_hoard(void)
   unsigned char *held[ARRAYS] = { 0 };
   double bytes = 30e6;
   pmb_context *gpu = gpu_new(0);
-  marks_show();
+  zero_new_blocks();
   const int64_t before = bytes_in_use();
   for (int n = 0; n < 16; n++, bytes *= 1.1) {
     next_mesh(held, ARRAYS, (size_t)bytes);
@@ -119,7 +118,7 @@ static void pool_does_not_hoard(void)
 #else
 static void pool_does_not_hoard(void)
 {
-  test_skip("this C library does not say what is in use");
+  test_skip("this C library does not report the memory in use");
 }
 #endif
 
@@ -214,7 +213,7 @@ static void pool_as_output(void)
       int untouched = 1;
       for (size_t b = 0; b < shift; b++) untouched &= blocks[i][b] == 0xa5;
       for (size_t b = shift + bytes[i]; b < bytes[i] + SPARE; b++) untouched &= blocks[i][b] == 0xa5;
-      CHECK(!memcmp(blocks[i] + shift, expected[i], bytes[i]) && untouched, "array %d differs, or beside it", i);
+      CHECK(!memcmp(blocks[i] + shift, expected[i], bytes[i]) && untouched, "array %d or bytes beside it differ", i);
       if (mask >> i & 1)
         pmb_host_release(blocks[i]);
       else

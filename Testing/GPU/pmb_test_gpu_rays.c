@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Rays on the GPU: the CPU's picture to 1 of 255, and the same depth. Skipped without a GPU. */
+ * Rays on the GPU give the CPU's colors within 1/255, and its depths. Skipped without a GPU. */
 #include <math.h>
 
 #include "pmb_test_gpu_memory.h"
@@ -29,7 +29,7 @@ static void multiply(const double a[16], const double b[16], double to[16])
   }
 }
 
-/* A camera somewhere around the volume, or in it, that looks at its middle. */
+/* A random camera around the volume or in it, which looks at its middle. */
 static void look(const pmb_volume *v, test_rng *rng, double world_to_clip[16])
 {
   static const double none[12] = { 0 };
@@ -108,7 +108,7 @@ static void scene_random(const test_volume *v, test_rng *rng, scene *s)
   q->gradient_high = fmin(fmax((q->table_high / 8 - q->table_low / 8), 1e-300), 1e300);
 }
 
-/* Colors surfaces by another array, in two scenes of three. version: of the samples; 0: do not keep them on the GPU. */
+/* Colors surfaces by another array in two scenes of three. version: of the samples; 0: the GPU does not keep them. */
 static void color_by(const test_volume *other, uint64_t version, test_rng *rng, scene *s)
 {
   s->color_by =
@@ -125,7 +125,7 @@ static void cast(pmb_context *context, const scene *s, picture *p)
   CHECK_STATUS(context, pmb_cast_rays(context, &request), PMB_OK);
 }
 
-/* Casts on both. Returns the number of pixels that show something. */
+/* Casts and compares on both. Returns the number of pixels that show something. */
 static int compare(pmb_context *gpu, pmb_context *cpu, const scene *s)
 {
   static picture ours, theirs;
@@ -171,7 +171,7 @@ static void random_scenes(void)
   pmb_destroy(cpu);
 }
 
-/* Rays and contours do not disturb each other, nothing is uploaded twice, and the picture's memory is freed. */
+/* Rays and contours do not disturb each other, and the volume is uploaded once. */
 static void beside_contours(void)
 {
   pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
@@ -207,7 +207,7 @@ static void *to_device(const void *host, size_t bytes)
   return memory;
 }
 
-/* The picture in device memory, and in buffers of OpenGL, which only the emulator has here. */
+/* Pictures in device memory and in OpenGL buffers, which only the emulator has here. */
 static void device_memory(void)
 {
   enum { COLORS_NAME = 3, DEPTH_NAME, LIMITS_NAME, SMALL_NAME };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Several GPUs in one process. For threads on them see pmb_test_gpu_threads.c. Cases are skipped with fewer than two GPUs. */
+ * Several GPUs in one process; for threads on them see pmb_test_gpu_threads.c. Skipped with fewer than two GPUs. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -8,15 +8,15 @@
 
 enum { MOST = 8 };
 
-/* The number of GPUs, at most MOST. Skips the case if there is only one. */
-static int several(void)
+/* Returns the number of GPUs, at most MOST. Skips the case with fewer than two. */
+static int gpus_or_skip(void)
 {
   pmb_destroy(gpu_new(0)); /* or skips */
   if (gpu_count() < 2) test_skip("there is only one GPU");
   return gpu_count() < MOST ? gpu_count() : MOST;
 }
 
-/* Emits the bound volume's points into memory of the pool, which was pinned while another GPU was in use. */
+/* Emits the bound volume's points into pool memory that was pinned while another GPU was in use. */
 static void emit_into_pool(pmb_context *context, const test_mesh *want)
 {
   const pmb_request request = { sizeof request, &ISOVALUE, 1, 1 };
@@ -34,10 +34,10 @@ static void emit_into_pool(pmb_context *context, const test_mesh *want)
   pmb_host_release(mesh.points);
 }
 
-/* One thread, two contexts on each GPU, in turn: the same bytes, and an upload for each GPU. */
-static void all_give_the_same(void)
+/* Two contexts on each GPU, in turn on one thread, give the same bytes, with one upload per GPU. */
+static void all_gpus_give_the_same_bytes(void)
 {
-  const int gpus = several();
+  const int gpus = gpus_or_skip();
   subjects s;
   pmb_context *contexts[2 * MOST];
   subjects_make(&s, is_short() ? 40 : 128);
@@ -46,7 +46,7 @@ static void all_give_the_same(void)
   for (int i = 0; i < 2 * gpus; i++) {
     test_about("context %d on GPU %d", i, i % gpus + 1);
     contexts[i] = gpu_new_on(i % gpus + 1, 0);
-    CHECK(info_of(contexts[i]).device_number == i % gpus + 1, "it is on %d", info_of(contexts[i]).device_number);
+    CHECK(info_of(contexts[i]).device_number == i % gpus + 1, "it is on GPU %d", info_of(contexts[i]).device_number);
     bind_to(contexts[i], &s.volume[0].view);
     const pmb_info info = info_of(contexts[i]);
     CHECK(info.uploads == (i < gpus) && info.device_sharers == i / gpus + 1, "%lld uploads, %d sharers",
@@ -63,11 +63,10 @@ static void all_give_the_same(void)
   subjects_free(&s);
 }
 
-/* A memory limit is per GPU. */
-static void limits_are_of_one(void)
+static void limit_is_per_gpu(void)
 {
   subjects s;
-  several();
+  gpus_or_skip();
   subjects_make(&s, is_short() ? 40 : 128);
   pmb_context *first = gpu_new_on(1, 0);
   bind_to(first, &s.volume[0].view);
@@ -84,7 +83,7 @@ static void limits_are_of_one(void)
   subjects_free(&s);
 }
 
-/* The work of a progress hook during a call on another GPU: frees pool memory, calls other contexts. */
+/* A progress hook's work during a call on another GPU: frees pool memory or calls another context. */
 typedef struct hook_work {
   int what;
   pmb_context *other;
@@ -104,7 +103,7 @@ static int call_others(void *user, double fraction)
 static void hooks_call_other_contexts(void)
 {
   subjects s;
-  several();
+  gpus_or_skip();
   subjects_make(&s, is_short() ? 40 : 128);
   for (int what = 0; what < 3; what++)
     for (int number = 1; number <= 2; number++) {
@@ -124,12 +123,12 @@ static void hooks_call_other_contexts(void)
 }
 
 /* By default a process uses the GPU of its local rank, whatever launcher started it. PMB_GPU, counted from 0, overrides that. */
-static void rank_by_rank(void)
+static void ranks_choose_their_gpu(void)
 {
   static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
     "PALS_LOCAL_RANKID", "FLUX_TASK_LOCAL_ID", "SLURM_LOCALID", "PMB_GPU" };
   enum { NAMES = sizeof names / sizeof names[0] };
-  const int gpus = several();
+  const int gpus = gpus_or_skip();
   setenv(names[NAMES - 2], "0", 1);
   for (int n = 0; n < NAMES; n++)
     for (int rank = 0; rank < (n == NAMES - 1 ? gpus : gpus + 1); rank++) {
@@ -146,8 +145,8 @@ static void rank_by_rank(void)
 
 /* clang-format off */
 TEST_MAIN(
-  CASE(all_give_the_same)
-  CASE(limits_are_of_one)
+  CASE(all_gpus_give_the_same_bytes)
+  CASE(limit_is_per_gpu)
   CASE(hooks_call_other_contexts)
-  CASE(rank_by_rank)
+  CASE(ranks_choose_their_gpu)
 )

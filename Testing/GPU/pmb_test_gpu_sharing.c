@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Several contexts on one GPU: they share uploads, idle ones release memory and upload again, and nothing is left at the end. For
- * threads see pmb_test_gpu_threads.c. */
+ * Contexts on one GPU share uploads; idle ones release memory and upload again; nothing is left at the end. For threads see
+ * pmb_test_gpu_threads.c. */
 #include <string.h>
 
 #include "pmb_test_gpu_util.h"
 
-/* Checks the context's number of uploads, and the number of contexts that share its volume, itself included. */
-static void expect(pmb_context *context, int64_t uploads, int sharers, const char *when)
+/* Checks the number of a context's uploads, and of the contexts that share its volume, itself included. */
+static void check_uploads(pmb_context *context, int64_t uploads, int sharers, const char *when)
 {
   const pmb_info info = info_of(context);
   CHECK(info.uploads == uploads && info.device_sharers == sharers, "%s: %lld uploads, not %lld; %d sharers, not %d",
@@ -20,38 +20,38 @@ static void uploads_are_shared(void)
   pmb_context *a = gpu_new(0), *b = gpu_new(0);
   s.volume[0].view.version = 41;
   bind_to(a, &s.volume[0].view);
-  expect(a, 1, 1, "alone");
+  check_uploads(a, 1, 1, "alone");
   const pmb_info alone = info_of(a);
   const int64_t free_before = gpu_free_bytes();
-  pmb_volume moved = s.volume[0].view; /* the place in the world does not matter */
+  pmb_volume moved = s.volume[0].view; /* the index-to-world matrix does not matter */
   moved.index_to_world[3] += 1;
   bind_to(b, &moved);
   bind_to(b, &s.volume[0].view);
-  expect(b, 0, 2, "the second");
+  check_uploads(b, 0, 2, "the second");
   const pmb_info second = info_of(b);
   CHECK(second.device_bytes >= alone.device_bytes / 2, "%lld bytes with a shared volume, %lld alone",
     (long long)second.device_bytes, (long long)alone.device_bytes);
   CHECK(second.minimum == alone.minimum && second.maximum == alone.maximum && second.bricks == alone.bricks,
     "the second one's range is %g..%g", second.minimum, second.maximum);
-  CHECK(free_before - gpu_free_bytes() < 4 << 20, "a second bind took memory of the GPU");
+  CHECK(free_before - gpu_free_bytes() < 4 << 20, "the second bind took GPU memory");
   gives_subject(a, &s, 0, "the first");
   gives_subject(b, &s, 0, "the second");
   pmb_unbind(a);
-  gives_subject(b, &s, 0, "the first being unbound");
-  expect(b, 0, 1, "the first being unbound");
+  gives_subject(b, &s, 0, "the first is unbound");
+  check_uploads(b, 0, 1, "the first is unbound");
   bind_to(a, &s.volume[0].view);
   pmb_destroy(b);
-  gives_subject(a, &s, 0, "the second being gone");
-  expect(a, 1, 1, "the second being gone");
+  gives_subject(a, &s, 0, "the second is destroyed");
+  check_uploads(a, 1, 1, "the second is destroyed");
   pmb_unbind(a);
   bind_to(a, &s.volume[0].view);
-  expect(a, 2, 1, "when nobody had it any more");
+  check_uploads(a, 2, 1, "after all were unbound");
   pmb_destroy(a);
   subjects_free(&s);
 }
 
-/* Different volumes in the memory of a volume with version 1. */
-static void different_is_not_shared(void)
+/* Different volumes in the memory of a volume with version 1 are not shared. */
+static void different_volumes_are_not_shared(void)
 {
   enum { N = 60 };
   static const struct {
@@ -87,7 +87,7 @@ static void different_is_not_shared(void)
     memcpy(other.strides, cases[n].strides, sizeof other.strides);
     bind_to(b, &other);
     bind_to(cpu, &other);
-    expect(b, n + 1, 1, "another volume");
+    check_uploads(b, n + 1, 1, "another volume");
     const double middle = 0.5 * (info_of(b).minimum + info_of(b).maximum) + 0.25;
     CHECK_STATUS(cpu, mesh_extract(cpu, &middle, 1, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
     CHECK_STATUS(b, mesh_extract(b, &middle, 1, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
@@ -100,14 +100,14 @@ static void different_is_not_shared(void)
   pmb_volume packed = v.view;
   memcpy(packed.strides, (const int64_t[]){ 1, N, N * N }, sizeof packed.strides);
   bind_to(b, &packed);
-  expect(b, (int64_t)(sizeof cases / sizeof *cases), 2, "packed strides written out");
+  check_uploads(b, (int64_t)(sizeof cases / sizeof *cases), 2, "packed strides written out");
   pmb_destroy(a);
   pmb_destroy(b);
   pmb_destroy(cpu);
   volume_free(&v);
 }
 
-/* Changed samples are read, with a new version and without one. */
+/* Changed samples are uploaded, with a new version and without one. */
 static void changed_samples_are_read(void)
 {
   subjects s;
@@ -123,8 +123,8 @@ static void changed_samples_are_read(void)
     gives_subject(b, &s, n, "the second's");
     gives_subject(a, &s, n, "the first's");
   }
-  expect(a, 3, 1, "the first");
-  expect(b, 1, 1, "the second");
+  check_uploads(a, 3, 1, "the first");
+  check_uploads(b, 1, 1, "the second");
   pmb_destroy(a);
   pmb_destroy(b);
   subjects_free(&s);
@@ -148,7 +148,7 @@ static int64_t need_of(const subjects *s)
   return need;
 }
 
-/* Memory for two and a half volumes: the least recently used idle context releases its volume and uploads it again when needed. */
+/* Memory for two and a half volumes: the least recently used idle context releases its volume and uploads it later. */
 static void idle_contexts_make_room(void)
 {
   subjects s;
@@ -162,10 +162,10 @@ static void idle_contexts_make_room(void)
   }
   CHECK(info_of(c[0]).device_bytes < info_of(c[1]).device_bytes, "the first still holds its volume");
   for (int round = 0; round < 3; round++)
-    for (int i = 0; i < 3; i++) { /* always the one that was released */
+    for (int i = 0; i < 3; i++) { /* the context that was released last */
       test_about("round %d, context %d", round, i);
-      gives_subject(c[i], &s, i, "brought back by itself");
-      expect(c[i], round + 2, 1, "brought back by itself");
+      gives_subject(c[i], &s, i, "uploaded again");
+      check_uploads(c[i], round + 2, 1, "uploaded again");
       CHECK(held(c, 3) <= limit, "%lld bytes held together, limit %lld", (long long)held(c, 3), (long long)limit);
     }
   /* Released between count and emit. */
@@ -179,16 +179,16 @@ static void idle_contexts_make_room(void)
   gives_subject(greedy, &s, 1, "in between");
   mesh_make(&got, sizes, PMB_FLOAT32, PMB_INT32);
   CHECK_STATUS(c[0], pmb_emit(c[0], &got.view), PMB_OK);
-  expect(c[0], uploads + 1, 1, "let go in between");
-  mesh_equal(&s.want[0], &got, "emitted after being let go");
+  check_uploads(c[0], uploads + 1, 1, "released in between");
+  mesh_equal(&s.want[0], &got, "emitted after the release");
   mesh_free(&got);
   for (int i = 0; i < 3; i++) pmb_destroy(c[i]);
   pmb_destroy(greedy);
   subjects_free(&s);
 }
 
-/* A released shared volume comes back for both contexts with one upload. */
-static void shared_comes_back_once(void)
+/* A shared volume that was released is uploaded once for both contexts. */
+static void shared_volume_is_uploaded_once(void)
 {
   subjects s;
   pmb_context *c[2] = { gpu_new(0), gpu_new(0) };
@@ -203,10 +203,10 @@ static void shared_comes_back_once(void)
   bind_to(greedy, &s.volume[1].view);
   gives_subject(greedy, &s, 1, "the greedy one");
   CHECK(held(c, 2) < need / 2, "the others still hold %lld bytes", (long long)held(c, 2));
-  gives_subject(c[1], &s, 0, "come back");
-  gives_subject(c[0], &s, 0, "come back");
-  expect(c[0], 1, 2, "come back");
-  expect(c[1], 1, 2, "come back");
+  gives_subject(c[1], &s, 0, "uploaded again");
+  gives_subject(c[0], &s, 0, "shared again");
+  check_uploads(c[0], 1, 2, "shared again");
+  check_uploads(c[1], 1, 2, "shared again");
   for (int i = 0; i < 2; i++) pmb_destroy(c[i]);
   pmb_destroy(greedy);
   subjects_free(&s);
@@ -230,7 +230,7 @@ static void nothing_is_left(void)
     CHECK(held(c, 3) < 3 * 4096, "%lld bytes with nothing bound", (long long)held(c, 3));
     for (int i = 0; i < 3; i++) pmb_destroy(c[i]);
     pmb_host_trim();
-    before = round == 0 ? gpu_free_bytes() : before; /* without what CUDA takes for itself */
+    before = round == 0 ? gpu_free_bytes() : before; /* after CUDA's own allocations */
   }
   CHECK(gpu_free_bytes() >= before, "%lld bytes less are free on the GPU than after the first round",
     (long long)(before - gpu_free_bytes()));
@@ -240,9 +240,9 @@ static void nothing_is_left(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(uploads_are_shared)
-  CASE(different_is_not_shared)
+  CASE(different_volumes_are_not_shared)
   CASE(changed_samples_are_read)
   CASE(idle_contexts_make_room)
-  CASE(shared_comes_back_once)
+  CASE(shared_volume_is_uploaded_once)
   CASE(nothing_is_left)
 )

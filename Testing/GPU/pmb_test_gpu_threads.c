@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Threads, each with contexts of its own, on one GPU or several: meshes at the same time, binds of one volume at
- * the same time, and aborts while others wait. */
+ * Threads, each with contexts of its own, on one GPU or several: meshes at the same time, binds of one volume at the same time,
+ * aborts while others wait, and forks. */
 #define _DEFAULT_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -30,10 +30,10 @@ typedef struct job {
   const subjects *s;
   int64_t limit;
   int number, gpus;
-  int right, wrong, refused; /* meshes; those and other errors; calls out of memory */
+  int right, wrong, refused; /* right meshes; wrong meshes and errors; calls out of memory */
 } job;
 
-/* Binds, counts and emits repeatedly, with its own context on the thread's GPU, and with shared and separate volumes. */
+/* Binds, counts and emits repeatedly in a context on the thread's GPU, with shared and separate volumes. */
 static void *work(void *argument)
 {
   job *j = argument;
@@ -49,7 +49,7 @@ static void *work(void *argument)
     test_mesh got = { .sizes = { 0, 0 } };
     pmb_volume view = j->s->volume[i].view;
     view.version = n % 4 < 2 ? 5 : 0;
-    pmb_status status = n % 2 ? PMB_OK : pmb_bind(context, &view); /* every second time with the bound volume */
+    pmb_status status = n % 2 ? PMB_OK : pmb_bind(context, &view); /* every second time the volume stays bound */
     if (status == PMB_OK) status = mesh_extract(context, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &got);
     if (status == PMB_OUT_OF_MEMORY && j->limit && ++j->refused < 200000) {
       const struct timespec moment = { 0, 500000 };
@@ -74,8 +74,8 @@ static void in_threads(const subjects *s, int threads, int gpus, int64_t limit)
   }
   for (int i = 0; i < threads; i++) {
     pthread_join(jobs[i].thread, NULL);
-    CHECK(jobs[i].wrong == 0 && jobs[i].right > 0, "thread %d: %d meshes are right, one is not, or a call failed", i,
-      jobs[i].right);
+    CHECK(jobs[i].wrong == 0 && jobs[i].right > 0, "thread %d: after %d right meshes one is wrong or a call failed",
+      i, jobs[i].right);
     refused += jobs[i].refused;
   }
   printf("  %d threads, limit %lld: %d calls out of memory\n", threads, (long long)limit, refused);
@@ -93,13 +93,13 @@ static void threads_on_one_gpu(void)
   in_threads(&s, 2, 1, 0);
   in_threads(&s, THREADS, 1, 0);
   in_threads(&s, THREADS, gpu_count(), 0);
-  /* Too little for all at once: they take it from each other. */
+  /* Too little memory for all at once: they take it from each other. */
   in_threads(&s, 2, 1, need + need / 2);
   in_threads(&s, THREADS, 1, 2 * need);
   subjects_free(&s);
 }
 
-/* In the child of a process that has used the GPU: calls no CUDA function and waits for nothing. */
+/* Checks contexts in the child of a process that has used the GPU. They work on the CPU or report the fork. */
 static void use_in_child(pmb_context *bound, pmb_context *idle, const subjects *s, void *memory)
 {
   pmb_context *context = NULL;
@@ -143,7 +143,7 @@ static void forked(void)
     alarm(60);
     use_in_child(bound, idle, &s, memory);
     fflush(NULL);
-    _exit(test_failures() != 0); /* without CUDA's own end of a process */
+    _exit(test_failures() != 0); /* without CUDA's exit handlers */
   }
   CHECK(child > 0 && waitpid(child, &status, 0) == child, "no child");
   CHECK(status == 0, "the child ended with %d", status);
@@ -157,7 +157,7 @@ static void forked(void)
 
 /* ---- binds at the same time ---- */
 
-/* Several threads bind the same version at the same time: one upload. */
+/* A thread that binds, and its context. */
 typedef struct binder {
   pthread_t thread;
   pthread_barrier_t *barrier;
@@ -174,7 +174,7 @@ static void *bind_at_once(void *argument)
   return NULL;
 }
 
-/* Each from a thread of its own. */
+/* Binds in all contexts at the same time, each on a thread of its own. */
 static void bind_together(binder *b, int count, pthread_barrier_t *barrier, const pmb_volume *volume)
 {
   for (int i = 0; i < count; i++) {
@@ -185,6 +185,7 @@ static void bind_together(binder *b, int count, pthread_barrier_t *barrier, cons
   for (int i = 0; i < count; i++) pthread_join(b[i].thread, NULL);
 }
 
+/* Threads that bind the same version at the same time make one upload. */
 static void binds_at_once(void)
 {
   subjects s;
@@ -217,7 +218,7 @@ static int stop_at_fraction(void *user, double fraction)
   return fraction >= *(const double *)user;
 }
 
-/* Two threads bind the same version. One is stopped during its upload: the other still gets its volume. */
+/* Two threads bind the same version. One is stopped during its upload; the other still gets its volume. */
 static void one_of_two_binds_is_stopped(void)
 {
   subjects s;
@@ -233,7 +234,7 @@ static void one_of_two_binds_is_stopped(void)
     for (int i = 0; i < 2; i++) b[i] = (binder){ .context = gpu_new(0) };
     pmb_set_progress(b[0].context, stop_at_fraction, &fraction);
     bind_together(b, 2, &barrier, &s.volume[0].view);
-    CHECK(b[0].status == PMB_OK || b[0].status == PMB_ABORTED, "the one with a hook: %s", pmb_error(b[0].context));
+    CHECK(b[0].status == PMB_OK || b[0].status == PMB_ABORTED, "the bind with a hook: %s", pmb_error(b[0].context));
     stopped += b[0].status == PMB_ABORTED;
     CHECK_STATUS(b[1].context, b[1].status, PMB_OK);
     gives_subject(b[1].context, &s, 0, "the other one");
@@ -243,12 +244,12 @@ static void one_of_two_binds_is_stopped(void)
     for (int i = 0; i < 2; i++) pmb_destroy(b[i].context);
   }
   printf("  %d binds were stopped\n", stopped);
-  CHECK(stopped > 0, "none was stopped");
+  CHECK(stopped > 0, "no bind was stopped");
   pthread_barrier_destroy(&barrier);
   subjects_free(&s);
 }
 
-/* A hook that binds the volume that is being uploaded, with another context: it cannot wait for the upload and gets an error. */
+/* A hook's bind, in another context, of the volume that is being uploaded. It cannot wait for the upload and gets an error. */
 typedef struct nested_bind {
   pmb_context *other;
   const pmb_volume *volume;
@@ -276,7 +277,7 @@ static void hook_binds_the_same(void)
   gives_subject(context, &s, 0, "whose hook bound the same");
   bind_to(nested.other, &s.volume[0].view);
   gives_subject(nested.other, &s, 0, "the other, later");
-  CHECK(info_of(nested.other).uploads == 0, "it was brought again");
+  CHECK(info_of(nested.other).uploads == 0, "it was uploaded again");
   pmb_destroy(context);
   pmb_destroy(nested.other);
   subjects_free(&s);

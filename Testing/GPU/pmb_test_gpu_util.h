@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Shared by the GPU tests. */
+ * Contexts, volumes and meshes for the GPU's tests. */
 #ifndef PMB_TEST_GPU_UTIL_H
 #define PMB_TEST_GPU_UTIL_H
 
 #include "test_util.h"
 
-/* CUDA's own figures of the GPU's memory, to compare with pmb_info's. The program is linked with CUDA's runtime. */
+/* CUDA's runtime, with which the program is linked. */
 #ifdef PMB_TEST_CUDA
 extern int cudaMemGetInfo(size_t *available, size_t *total);
 extern int cudaDeviceReset(void);
@@ -36,7 +36,7 @@ static inline void gpu_take_down(void)
 #endif
 }
 
-/* A context on a GPU, numbered from 1; 0: the default one. Skips the case if there is none. */
+/* A context on the GPU of this number, from 1; 0: the default one. Skips the case without a GPU. */
 static inline pmb_context *gpu_new_on(int number, int64_t limit)
 {
   static int registered;
@@ -87,7 +87,7 @@ static inline void bind_to(pmb_context *context, const pmb_volume *volume)
   CHECK_STATUS(context, pmb_bind(context, volume), PMB_OK);
 }
 
-/* The CPU's mesh, float and 32-bit ids. */
+/* Makes the CPU's mesh, with float32 points and 32-bit ids. */
 static inline void cpu_mesh(const test_volume *v, double isovalue, test_mesh *m)
 {
   pmb_context *cpu = cpu_new();
@@ -97,7 +97,7 @@ static inline void cpu_mesh(const test_volume *v, double isovalue, test_mesh *m)
   pmb_destroy(cpu);
 }
 
-/* Counts and emits the bound volume; the mesh must be `want`. */
+/* Counts, emits, and checks that the mesh is `want`. Returns whether it is. */
 static inline int gives(pmb_context *context, double isovalue, const test_mesh *want, const char *what)
 {
   test_mesh got;
@@ -119,7 +119,7 @@ static inline double gyroid_up(double x, double y, double z)
   return gyroid(x, y, z + 0.21);
 }
 
-/* Three volumes of one size, of different content, with the CPU's meshes. */
+/* Three volumes of one size with different samples, and the CPU's meshes. */
 typedef struct subjects {
   test_volume volume[3];
   test_mesh want[3];
@@ -142,7 +142,7 @@ static inline void subjects_free(subjects *s)
   }
 }
 
-/* Whether a context with one of the volumes bound gives its mesh. */
+/* The same for volume i, which is bound. */
 static inline int gives_subject(pmb_context *context, const subjects *s, int i, const char *what)
 {
   return gives(context, ISOVALUE, &s->want[i], what);

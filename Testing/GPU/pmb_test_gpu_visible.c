@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The visible triangles of a mesh on the GPU: the CPU's bytes. Skipped without a GPU. */
+ * The visible triangles of a mesh on the GPU are the CPU's, byte by byte. Skipped without a GPU. */
 #include "pmb_test_gpu_memory.h"
 #include "visible_scene.h"
 
@@ -9,14 +9,14 @@ typedef struct arrays {
   uint32_t *triangles, *visible;
 } arrays;
 
-static void make(arrays *d, const visible_scene *s)
+static void arrays_make(arrays *d, const visible_scene *s)
 {
   CHECK(cudaMalloc((void **)&d->points, sizeof s->points) == 0, "no memory for points");
   CHECK(cudaMalloc((void **)&d->triangles, sizeof s->triangles) == 0, "no memory for triangles");
   CHECK(cudaMalloc((void **)&d->visible, sizeof s->visible) == 0, "no memory for visible triangles");
 }
 
-static void drop(arrays *d)
+static void arrays_free(arrays *d)
 {
   cudaFree(d->points);
   cudaFree(d->triangles);
@@ -42,7 +42,7 @@ static void random_scenes(void)
   static uint32_t found[3 * VS_TRIANGLES];
   test_rng rng = { 2026 };
   arrays d;
-  make(&d, &s);
+  arrays_make(&d, &s);
   for (int round = 0; round < (getenv("PMB_TEST_SHORT") ? 20 : 1000); round++) {
     int64_t ours = -1, theirs = -2;
     test_about("round %d", round);
@@ -57,12 +57,12 @@ static void random_scenes(void)
     if (theirs > 0) CHECK_STATUS(gpu, pmb_find_visible(gpu, &request, &ours), PMB_OK);
     CHECK(ours == theirs, "%lld without capacity", (long long)ours);
   }
-  drop(&d);
+  arrays_free(&d);
   pmb_destroy(gpu);
   pmb_destroy(cpu);
 }
 
-/* Arrays in the wrong memory, and buffers of OpenGL, which only the emulator has here. */
+/* Arrays in the wrong memory are refused; OpenGL buffers, which only the emulator has here, give the same triangles. */
 static void where_arrays_are(void)
 {
   enum { POINTS = 3, TRIANGLES, VISIBLE, SMALL };
@@ -71,7 +71,7 @@ static void where_arrays_are(void)
   test_rng rng = { 8 };
   int64_t count = 0, again = 0;
   arrays d;
-  make(&d, &s);
+  arrays_make(&d, &s);
   vs_random(&s, &rng);
   pmb_visible_request request = on_device(&d, &s);
   CHECK_REFUSED(cpu, pmb_find_visible(cpu, &request, &count), PMB_INVALID, "on_device");
@@ -99,7 +99,7 @@ static void where_arrays_are(void)
     pmb_unregister_gl(small);
     for (unsigned name = POINTS; name <= SMALL; name++) emulator_gl_buffer(name, 0);
   }
-  drop(&d);
+  arrays_free(&d);
   pmb_destroy(gpu);
   pmb_destroy(cpu);
 }

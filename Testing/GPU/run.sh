@@ -89,7 +89,7 @@ for step in "${@:-build test faults sharing several sanitize bench}"; do
         for tool in $tools; do
           all=(pmb_test_gpu:{types_and_sizes,several_isovalues,large,fuzz,hidden}
             pmb_test_gpu_outputs:{attributes,attributes_stay,single_outputs}
-            pmb_test_gpu_sharing:{idle_contexts_make_room,shared_comes_back_once})
+            pmb_test_gpu_sharing:{idle_contexts_make_room,shared_volume_is_uploaded_once})
           for case in $(cases pmb_test_gpu_general); do all+=("pmb_test_gpu_general:$case"); done
           options=()
           if [[ $tool == memcheck ]]; then

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * particles_mesh.h - clouds of particles, their meshes and checks of these; for the tests of particles. */
+ * particles_mesh.h - clouds of particles, and checks of their meshes, for the tests of particles. */
 #ifndef PMB_TEST_PARTICLES_MESH_H
 #define PMB_TEST_PARTICLES_MESH_H
 
@@ -28,7 +28,7 @@ static inline void check_ranges(pmb_context *context, const pmb_mesh *mesh, int6
 {
   double want[2][8];
   if (points == 0) {
-    CHECK(mesh->point_ranges[0] > mesh->point_ranges[1], "a range without points");
+    CHECK(mesh->point_ranges[0] > mesh->point_ranges[1], "an empty mesh has a range");
     return;
   }
   CHECK_STATUS(context, pmb_find_ranges(context, mesh->points, mesh->point_type, 3, points, want[0]), PMB_OK);
@@ -55,7 +55,7 @@ static inline pmb_status extract(pmb_context *context, pmb_particles *particles,
   status = pmb_particles_emit(particles, &view);
   if (!CHECK_STATUS(context, status, PMB_OK)) return status;
   check_ranges(context, &view, sizes.points);
-  CHECK(mesh_canaries_alive(m), "written behind the end");
+  CHECK(mesh_canaries_alive(m), "written past the end");
   for (int64_t i = 0; i <= sizes.triangles; i++) {
     const void *o = m->view.offsets;
     const int64_t offset = id_type == PMB_INT32 ? ((const int32_t *)o)[i] : ((const int64_t *)o)[i];
@@ -79,7 +79,7 @@ static inline pmb_measures judge_closed(pmb_context *context, const test_mesh *m
 {
   const pmb_measures got = measure(context, m);
   CHECK(got.closed && got.boundary_edges == 0 && got.nonmanifold_edges == 0 && got.points == m->sizes.points,
-    "closed %d, %lld open edges, %lld of more than two triangles, %lld of %lld points used", got.closed,
+    "closed %d, %lld open edges, %lld edges of more than two triangles, %lld of %lld points used", got.closed,
     (long long)got.boundary_edges, (long long)got.nonmanifold_edges, (long long)got.points,
     (long long)m->sizes.points);
   return got;

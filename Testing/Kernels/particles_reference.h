@@ -39,7 +39,7 @@ static inline double value_or(const pmb_particle_array *array, int64_t i, double
   return array->values ? ((const double *)array->values)[i] : other;
 }
 
-/* Finds the eigenvalues of a symmetric matrix, in its diagonal, and the axes: rotates the largest other element away, often. */
+/* Finds the eigenvalues of a symmetric matrix, in its diagonal, and the eigenvectors, in rows, by Jacobi rotations. */
 static inline void find_axes(double m[3][3], double axes[3][3])
 {
   for (int i = 0; i < 9; i++) axes[i / 3][i % 3] = i % 4 == 0;
@@ -93,7 +93,7 @@ static inline void scene_shape(scene *s, int64_t i)
   }
 }
 
-/* The distance from particle i that counts for its kernel. */
+/* Distance from particle i, stretched by the shape of its kernel if that is anisotropic. */
 static inline double scene_distance(const scene *s, int64_t i, const double at[3])
 {
   double sum = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * rays_reference.h - the picture that pmb_rays.h promises, computed in a slow and simple way.
+ * rays_reference.h - the picture that pmb_rays.h specifies, computed slowly and simply.
  *
  * Samples each pixel's ray from end to end in double precision. It shares no code with the core: cameras, clipping,
- * interpolation, surfaces, gradients, light and compositing are all written again here.
+ * interpolation, surfaces, gradients, light and compositing are written again here.
  */
 #ifndef PMB_TEST_RAYS_REFERENCE_H
 #define PMB_TEST_RAYS_REFERENCE_H
@@ -20,13 +20,13 @@
 typedef struct rr_scene {
   const pmb_ray_request *r;
   int64_t dims[3];
-  double *samples, *others;             /* others: of color_by */
+  double *samples, *others;             /* others: those of color_by */
   uint8_t *shown_samples, *shown_cells; /* 1: has a value */
   double to_world[12];                  /* from indices of this volume, including `first` */
   double to_index[9];                   /* inverse of the 3 x 3 part */
   double from_clip[16];
   double low[3], high[3]; /* the box, in samples of this volume */
-  double step, edge;      /* edge: the shortest of a cell */
+  double step, edge;      /* edge: a cell's shortest */
 } rr_scene;
 
 /* A ray: world points origin + t * direction for t from `from` to `to`; empty if from > to. */
@@ -38,7 +38,7 @@ typedef struct rr_ray {
 /* The sum along a ray so far, front to back. */
 typedef struct rr_sum {
   double color[3], opacity, depth;
-  int doubtful; /* a surface may lie in a cell without values, between two samples that have one */
+  int doubtful; /* a surface may lie in a cell without values, between two samples with values */
 } rr_sum;
 
 /* Inverts an n x n matrix. Returns 0 if it is singular. */
@@ -175,7 +175,7 @@ static inline int64_t rr_corner(const rr_scene *s, const int64_t cell[3], int c)
   return cell[0] + (c & 1) + s->dims[0] * (cell[1] + (c >> 1 & 1) + s->dims[1] * (cell[2] + (c >> 2)));
 }
 
-/* The value at a point of a ray minus `less`, or NaN in a cell without values. */
+/* Interpolated value at a point of a ray, minus `less`. NaN in a cell without values. */
 static inline double rr_value(const rr_scene *s, const rr_ray *ray, double t, double less)
 {
   int64_t cell[3];
@@ -185,7 +185,7 @@ static inline double rr_value(const rr_scene *s, const rr_ray *ray, double t, do
   return sum;
 }
 
-/* Central differences by index at sample n, from shown samples. */
+/* Central differences in index space at sample n, from samples that have values. */
 static inline void rr_differences(const rr_scene *s, int64_t n, double d[3])
 {
   const int64_t at[3] = { n % s->dims[0], n / s->dims[0] % s->dims[1], n / (s->dims[0] * s->dims[1]) };
@@ -198,7 +198,7 @@ static inline void rr_differences(const rr_scene *s, int64_t n, double d[3])
   }
 }
 
-/* Finds the gradient by index at a point of a ray. Returns 0 if there is none. */
+/* Interpolates the gradient in index space at a point of a ray. Returns 0 in a cell without values. */
 static inline int rr_gradient(const rr_scene *s, const rr_ray *ray, double t, double index[3])
 {
   int64_t cell[3];
@@ -221,7 +221,7 @@ static inline void rr_to_world(const rr_scene *s, const double index[3], double 
   }
 }
 
-/* Finds the unit normal at a point of a ray, on the side that the ray comes from. Returns 0 if there is none. */
+/* Finds the unit normal at a point of a ray, toward the ray's origin. Returns 0 if the gradient is 0 or unknown. */
 static inline int rr_normal(const rr_scene *s, const rr_ray *ray, double t, double normal[3])
 {
   double index[3];
@@ -301,7 +301,7 @@ static inline int rr_is_preintegrated(const pmb_ray_request *r)
   return r->mode == PMB_RAY_COMPOSITE && r->preintegrate;
 }
 
-/* The samples of a ray: whole multiples of the step; for surfaces and segments its ends as well. The caller frees them. */
+/* Places of a ray's samples: multiples of the step; for surfaces and segments also its ends. The caller frees them. */
 static inline double *rr_places(const rr_scene *s, const rr_ray *ray, int64_t *count)
 {
   const int ends = s->r->mode == PMB_RAY_ISOSURFACE || rr_is_preintegrated(s->r);
@@ -316,7 +316,7 @@ static inline double *rr_places(const rr_scene *s, const rr_ray *ray, int64_t *c
 
 /* ---- light and colors ---- */
 
-/* Lights a color by the request's lights, or by one at the camera. */
+/* Shades a color by the request's lights, or by one at the camera if there are none. */
 static inline void rr_light(const rr_scene *s, const rr_ray *ray, double t, const double normal[3], double color[3])
 {
   const pmb_ray_request *r = s->r;
@@ -374,7 +374,7 @@ static inline void rr_color_by(const rr_scene *s, const rr_ray *ray, double t, d
   memcpy(color, found, 3 * sizeof *color);
 }
 
-/* The factor of the opacity by the gradient at a point. */
+/* Opacity factor for the gradient at a point. */
 static inline double rr_gradient_opacity(const rr_scene *s, const rr_ray *ray, double t)
 {
   const pmb_ray_request *r = s->r;
@@ -454,7 +454,7 @@ static inline void rr_composite(const rr_scene *s, const rr_ray *ray, const doub
   }
 }
 
-/* Adds the extinctions and the colors times extinction of a part of the table without a knot inside, times its length. */
+/* Adds the integrals of color times extinction and of extinction over a part of the table between two knots. */
 static inline void rr_add_part(const pmb_ray_request *r, double from, double to, double sum[4])
 {
   const int pieces = 1 + 200 / r->table_size;
@@ -467,7 +467,7 @@ static inline void rr_add_part(const pmb_ray_request *r, double from, double to,
   }
 }
 
-/* The means of extinction, and of color times extinction, of all values between two. */
+/* Means of color times extinction, and of extinction, over the values from a to b. */
 static inline void rr_means(const pmb_ray_request *r, double a, double b, double means[4])
 {
   const double last = r->table_size - 1, scale = last / (r->table_high - r->table_low);
@@ -499,7 +499,7 @@ static inline void rr_segments(const rr_scene *s, const rr_ray *ray, const doubl
   }
 }
 
-/* The greatest, least or mean value. */
+/* Maximum, minimum or average. */
 static inline void rr_one_value(const rr_scene *s, const rr_ray *ray, const double *t, int64_t count, rr_sum *sum)
 {
   double least = INFINITY, greatest = -INFINITY, total = 0, of = 0, color[4];
@@ -537,7 +537,7 @@ static inline rr_sum rr_pixel(const rr_scene *s, int x, int y)
   return sum;
 }
 
-/* Error of a pixel's depth in cells, beyond what a float can represent. */
+/* Error of a pixel's depth in cells, less the rounding of a float. */
 static inline double rr_depth_error(const rr_scene *s, const rr_sum *wanted, float got, int x, int y)
 {
   rr_ray ray;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * rays_shots.h - volumes, cameras and requests for tests of rays, and checks of their pictures. */
+ * rays_shots.h - volumes, cameras and requests (shots) for tests of rays, and checks of their pictures. */
 #ifndef PMB_TEST_RAYS_SHOTS_H
 #define PMB_TEST_RAYS_SHOTS_H
 
@@ -60,7 +60,7 @@ static inline double rr_bounds(const pmb_volume *v, double center[3])
   return radius > 0 ? radius : 1;
 }
 
-/* Looks from `eye` along `forward`. `wide`: half the picture's width (parallel) or the tangent of half its angle. */
+/* Looks from `eye` along `forward`. `wide`: half the picture's width (parallel) or the tangent of half its view angle. */
 static inline void rr_look(double m[16], const double eye[3], const double forward[3], int parallel, double wide,
   double aspect, double near, double far)
 {
@@ -226,7 +226,7 @@ static inline void set_table(shot *s, int size, double low, double high, double 
   s->r.table_unit = unit;
 }
 
-/* Factors of the opacity by the gradient. In half of the calls about half of them are 0. */
+/* Sets random opacity factors by gradient. In half of the calls about half of them are 0. */
 static inline void set_gradients(shot *s, double high, test_rng *rng)
 {
   const int gaps = (int)rng_int(rng, 0, 1);
@@ -236,7 +236,7 @@ static inline void set_gradients(shot *s, double high, test_rng *rng)
   s->r.gradient_high = high;
 }
 
-/* Sets color_by to another array, with a few samples that are not finite if its type allows. Fits the table of set_table to it. */
+/* Sets color_by to another array, with a few non-finite samples if its type allows. Fits the range of set_table's table to it. */
 static inline void set_color_by(shot *s, const pmb_volume *v, pmb_type type, test_rng *rng)
 {
   const double middle = type_middle(type), size = type_size(type);
@@ -309,7 +309,7 @@ static inline void any_shot(shot *s, test_volume *v, int round, pmb_ray_mode mod
 
 /* ---- judges ---- */
 
-/* Compares the picture with the reference. Returns how many pixels show something. */
+/* Compares the picture with the reference. Returns the number of pixels that show something. */
 static inline int judge(const shot *s, const pmb_volume *v)
 {
   rr_scene scene;
@@ -325,7 +325,7 @@ static inline int judge(const shot *s, const pmb_volume *v)
     if (s->r.depth) deep = rr_depth_error(&scene, &sum, s->depth[n], n % s->r.width, n / s->r.width);
     hit += sum.opacity > 0.01;
     doubtful += sum.doubtful;
-    if (sum.doubtful || (off <= COLOR_SLACK && deep <= DEPTH_SLACK)) continue; /* NaN goes on */
+    if (sum.doubtful || (off <= COLOR_SLACK && deep <= DEPTH_SLACK)) continue; /* NaN counts as wrong */
     wrong++;
     const double badness = fmin(off / COLOR_SLACK, 1000) + fmin(deep / DEPTH_SLACK, 1000);
     if (badness <= most) continue;
@@ -347,7 +347,7 @@ static inline int judge(const shot *s, const pmb_volume *v)
   return hit;
 }
 
-/* Casts and checks the pictures of many rounds. Their visible pixels must add up to at least `pictures` whole pictures. */
+/* Casts and checks the pictures of many rounds. Pixels that show something must add up to at least `pictures` whole pictures. */
 static inline void judge_rounds(
   void make(shot *s, test_volume *v, int round, test_rng *rng), uint64_t seed, int rounds, double pictures)
 {
@@ -367,11 +367,11 @@ static inline void judge_rounds(
     volume_free(&v);
     if (s.r.color_by) volume_free(&s.other);
   }
-  CHECK(seen / PIXELS >= pictures / (TEST_SLOW ? 5 : 1), "only %g pictures are seen", seen / PIXELS);
+  CHECK(seen / PIXELS >= pictures / (TEST_SLOW ? 5 : 1), "only %g visible pictures", seen / PIXELS);
   for (int c = 0; c < 2; c++) pmb_destroy(contexts[c]);
 }
 
-/* A valid request and a context with its volume bound. */
+/* Makes a valid request. Returns a context with its volume bound. */
 static inline pmb_context *good_shot(shot *s, test_volume *v, pmb_ray_mode mode, int threads)
 {
   pmb_context *context = context_new(threads, NULL);
@@ -390,7 +390,7 @@ static inline pmb_context *good_shot(shot *s, test_volume *v, pmb_ray_mode mode,
   return context;
 }
 
-/* Defines a case that runs NAME_round in each round. */
+/* Defines a case whose rounds are made by <name>_round. */
 #define ROUNDS(name, seed, rounds, pictures)            \
   static void name(void)                                \
   {                                                     \

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "shared/pmb_tables.h" /* the case table is the one thing shared with the core; test_tables.c judges it */
+#include "shared/pmb_tables.h" /* the only thing shared with the core; test_tables.c checks it */
 
 enum { BRICK_X = 32, BRICK_Y = 4, BRICK_Z = 4 };
 enum { UNUSED = -1, USED = -2 };
@@ -57,7 +57,7 @@ double ref_sample(const pmb_volume *v, int64_t i, int64_t j, int64_t k)
 int ref_inside(const pmb_volume *v, int64_t i, int64_t j, int64_t k, double isovalue)
 {
   const void *p = ref_address(v, i, j, k);
-  if (v->type == PMB_INT64) { /* the smallest integer that is inside, if there is one */
+  if (v->type == PMB_INT64) { /* compares with the smallest integer >= isovalue */
     if (isovalue > 9223372036854774784.0) return 0;
     return isovalue <= -9223372036854775808.0 || *(const int64_t *)p >= (int64_t)ceil(isovalue);
   }
@@ -183,7 +183,7 @@ static void fill_identity(pmb_volume *v)
   v->index_to_world[0] = v->index_to_world[5] = v->index_to_world[10] = 1;
 }
 
-/* Normal numbers, with room for a few operations on them. */
+/* Whether x is 0, or so far from overflow and underflow that a few operations on it are exact up to rounding. */
 static int is_safe(pmb_type type, double x)
 {
   double size = fabs(x);
@@ -191,8 +191,8 @@ static int is_safe(pmb_type type, double x)
     (in_float(type) ? size >= 4 * FLT_MIN && size <= FLT_MAX / 4 : size >= 4 * DBL_MIN && size <= DBL_MAX / 4);
 }
 
-/* The place of the isovalue between two samples, in the arithmetic that the contract names. The contract leaves open how overflow
- * and subnormal numbers are handled: then returns the true value and a slack. */
+/* The place of the isovalue between two samples, in the arithmetic that pmb.h specifies. It leaves overflow and subnormal numbers
+ * open: for these returns the true value and a slack. */
 static double parameter(pmb_type type, double s0, double s1, double isovalue, double *slack)
 {
   double t, high = in_float(type) ? (float)isovalue : isovalue, low = in_float(type) ? (float)(isovalue - high) : 0;
@@ -214,7 +214,7 @@ static double parameter(pmb_type type, double s0, double s1, double isovalue, do
   return t < 0 ? 0 : t > 1 ? 1 : t;
 }
 
-/* Numbers the used slots in order; returns the id of every slot. */
+/* Numbers the used slots in order: replaces USED by the point's id. */
 static void number_points(ref_mesh *m, int64_t *slots, const row *rows, int64_t row_count)
 {
   const int64_t *dims = m->volume.dims;
@@ -314,8 +314,7 @@ void ref_position(const ref_mesh *m, int64_t point, double world[3])
   ref_world(&m->volume, index, world);
 }
 
-/* Differences at a sample along the three axes, and the magnitude of the operands. Uses long doubles, which do not underflow
- * here. */
+/* Differences at a sample along the axes, in long doubles, which do not underflow here. size: magnitude of the operands. */
 static void differences(const pmb_volume *v, const int64_t s[3], long double d[3], double size[3])
 {
   double here = ref_sample(v, s[0], s[1], s[2]);
@@ -335,7 +334,7 @@ static void differences(const pmb_volume *v, const int64_t s[3], long double d[3
   }
 }
 
-/* Index to world: the inverse transpose, which is the cofactors of the matrix over its determinant. */
+/* Transforms a gradient from index to world space by the inverse transpose: the matrix's cofactors over its determinant. */
 static void to_world(
   const ref_mesh *m, const long double index[3], const double size[3], double g[3], double slack[3])
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * reference.h - the mesh that pmb.h promises, computed in a slow and simple way.
+ * reference.h - the mesh that pmb.h specifies, computed slowly and simply.
  *
  * Brute force over all cells and edges, with an id slot for each grid edge and each sample. It shares only the case
- * table with the core, so that agreement means something: order, ids, the rule for non-finite samples and the merging
- * of points at samples are all written again here.
+ * table with the core: order, ids, the rule for non-finite samples and the merging of points on samples are written
+ * again here.
  */
 #ifndef PMB_TEST_REFERENCE_H
 #define PMB_TEST_REFERENCE_H
@@ -18,10 +18,10 @@ typedef struct ref_mesh {
   int64_t points, triangles;
   int64_t *keys;   /* per point: 4 * (index of its sample, x fastest) + carrier */
   double *t;       /* per point: place on its edge, 0 at the lower sample */
-  double *t_slack; /* 0: t is exact to the bit. Else (overflow, subnormal numbers) the allowed error */
+  double *t_slack; /* allowed error of t; 0: exact to the bit. Above 0 only with overflow or subnormal numbers */
   int64_t *ids;    /* 3 per triangle */
   int64_t *cells;
-  /* For the functions below. */
+  /* Input, for the functions below. */
   pmb_volume volume;
   double isovalue;
 } ref_mesh;

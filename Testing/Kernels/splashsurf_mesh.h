@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * splashsurf_mesh.h - points of a mesh that pysplashsurf 0.14.1 made: particle_radius 0.5, smoothing_length 2.0, cube_size 0.8,
- * iso_surface_threshold 0.6, so cells of 0.4. The grid is moved to the origin. */
+ * splashsurf_mesh.h - points of a mesh by pysplashsurf 0.14.1 with particle_radius 0.5, smoothing_length 2.0, cube_size 0.8
+ * (cells of 0.4) and iso_surface_threshold 0.6. The grid is moved to the origin. */
 #ifndef PMB_TEST_SPLASHSURF_MESH_H
 #define PMB_TEST_SPLASHSURF_MESH_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_analytic.c - a sphere with known area, volume and normals: errors fall with the square of the sample distance. Planes of
- * denormal numbers, vanishing gradients. */
+ * test_analytic.c - errors of a sphere's area, volume and normals fall with the square of the sample distance; points between
+ * denormal samples; vanishing differences. */
 #include <math.h>
 
 #include "test_util.h"
 
-/* The greatest angle between a normal of a sphere around 0 and the exact one. */
+/* The greatest angle between a normal of a sphere around the origin and the exact one. */
 static double normal_error(const test_mesh *m)
 {
   double worst = 0;
@@ -100,7 +100,7 @@ static void planes_of_denormals(void)
     }
 }
 
-/* Forward and Sobel differences may vanish where central differences do not. Then these take over. */
+/* Central differences replace forward differences that vanish. */
 static void central_differences_take_over(void)
 {
   static const float row[] = { 0, 0, 1, 1, 1 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_api.c - all kinds of wrong calls of create, bind, count and the small functions. The error text must name the wrong
- * value, and the context must work afterwards. */
+ * test_api.c - wrong calls of create, bind, count and the small functions: the error text names the wrong value, and the
+ * context works afterwards. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ static void create(void)
   refuses_options(&o, PMB_UNAVAILABLE, "sse9");
   setenv("PMB_CPU_PATH", "sse8", 1);
   refuses_options(&good, PMB_UNAVAILABLE, "PMB_CPU_PATH \"sse8\"");
-  o.cpu_path = "portable"; /* goes before the variable */
+  o.cpu_path = "portable"; /* takes precedence over the variable */
   CHECK_STATUS(NULL, pmb_create(&o, &context), PMB_OK);
   pmb_destroy(context);
   setenv("PMB_CPU_PATH", "", 1); /* as if it were not set */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_bytes.c - the same bytes for every number of threads, instruction set and executor; of several isovalues; of pieces. */
+ * test_bytes.c - the same bytes for any number of threads, instruction set and executor, for each of several isovalues, and for
+ * pieces of a volume. */
 #include <pthread.h>
 
 #include "test_util.h"
 
 enum { VOLUMES = 24, EXECUTORS = 3, STEP = TEST_SLOW ? 5 : 1 };
 
-/* Makes volume n of a fixed series: each type twice, sizes close to multiples of the brick and far from them. Returns an isovalue. */
-static double series(int n, test_volume *v)
+/* Makes volume n of a fixed series: each type twice, sizes near multiples of the brick's and others. Returns an isovalue. */
+static double make_series(int n, test_volume *v)
 {
   static const int64_t sizes[6][3] = { { 70, 45, 37 }, { 33, 5, 5 }, { 32, 4, 4 }, { 131, 17, 9 }, { 64, 64, 16 },
     { 3, 66, 30 } };
@@ -25,13 +26,13 @@ static double series(int n, test_volume *v)
   return volume_isovalue(v, &rng);
 }
 
-/* remove_degenerate and the type of ids: by volume and estimator. */
-static void make(pmb_context *context, int n, pmb_gradient_estimator estimator, test_mesh *m)
+/* Extracts volume n of the series. remove_degenerate and the type of ids depend on n and the estimator. */
+static void extract_series(pmb_context *context, int n, pmb_gradient_estimator estimator, test_mesh *m)
 {
   const int remove_degenerate = (n + (int)estimator) % 2;
   const pmb_type id_type = (n / 2 + (int)estimator) % 2 ? PMB_INT32 : PMB_INT64;
   test_volume v;
-  double isovalue = series(n, &v);
+  double isovalue = make_series(n, &v);
   test_about(
     "volume %d of the series, %s, estimator %d, isovalue %g", n, type_name(v.view.type), (int)estimator, isovalue);
   CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
@@ -41,7 +42,7 @@ static void make(pmb_context *context, int n, pmb_gradient_estimator estimator, 
   volume_free(&v);
 }
 
-/* Compares contexts with one thread of plain C, then destroys them. */
+/* Compares the contexts' meshes with those of one thread of plain C. Destroys the contexts. */
 static void same_as_plain(pmb_context **contexts, const char *const *names, int count)
 {
   pmb_context *plain = context_new(1, "portable");
@@ -50,10 +51,10 @@ static void same_as_plain(pmb_context **contexts, const char *const *names, int 
     for (int e = PMB_CENTRAL; e <= PMB_SOBEL; e++) {
       const pmb_gradient_estimator estimator = (pmb_gradient_estimator)e;
       test_mesh expected, got;
-      make(plain, n, estimator, &expected);
+      extract_series(plain, n, estimator, &expected);
       triangles += expected.sizes.triangles;
       for (int c = 0; c < count; c++) {
-        make(contexts[c], n, estimator, &got);
+        extract_series(contexts[c], n, estimator, &got);
         mesh_equal(&expected, &got, names[c]);
         mesh_free(&got);
       }
@@ -153,7 +154,7 @@ static void executors(void)
 
 /* ---- several isovalues ---- */
 
-/* Compares the part of `whole` (64-bit ids) from a point and a triangle on with the mesh of one isovalue. Ids count from that point. */
+/* Compares `part`, the mesh of one isovalue, with the part of `whole` (64-bit ids) that begins at a point and a triangle. */
 static void same_part(const test_mesh *whole, const test_mesh *part, int64_t point, int64_t triangle)
 {
   size_t p = (size_t)point, n = (size_t)part->sizes.points, t = (size_t)triangle,
@@ -170,7 +171,7 @@ static void same_part(const test_mesh *whole, const test_mesh *part, int64_t poi
     if (!CHECK(((int64_t *)w->offsets)[triangle + i] == 3 * (triangle + i), "offset %lld", (long long)i)) break;
 }
 
-/* Compares the mesh of all isovalues, one after another, with the mesh of each alone. */
+/* Checks that the mesh of all isovalues holds the mesh of each alone, one after another. */
 static void check_concatenated(
   pmb_context *context, const test_volume *v, const double *isovalues, int64_t count, int remove_degenerate)
 {
@@ -208,7 +209,7 @@ static void several_isovalues_are_concatenated(void)
   for (int n = 0; n < VOLUMES; n += STEP) {
     test_volume v;
     double isovalues[COUNT];
-    series(n, &v);
+    make_series(n, &v);
     for (int i = 0; i < COUNT; i++) isovalues[i] = volume_isovalue(&v, &rng);
     isovalues[3] = isovalues[1];
     isovalues[5] = 1e300;
@@ -224,7 +225,7 @@ static void isovalues_are_too_many_to_keep(void)
   enum { COUNT = 40 };
   test_volume v;
   double isovalues[COUNT];
-  const int64_t half = (int64_t)1 << 24; /* of the volume's size, or this */
+  const int64_t limit = (int64_t)1 << 24; /* PMB_CPU_KEPT_LEAST; half of the volume is smaller */
   pmb_context *context = context_new(2, NULL);
   pmb_info info = { .struct_size = sizeof info };
   volume_make(&v, PMB_UINT8, 160, 128, 128, LAYOUT_PACKED);
@@ -235,7 +236,7 @@ static void isovalues_are_too_many_to_keep(void)
   check_concatenated(context, &v, isovalues, COUNT, 1);
   CHECK_STATUS(context, pmb_get_info(context, &info), PMB_OK);
   CHECK(info.active_bricks == 5120, "%lld bricks are active", (long long)info.active_bricks);
-  CHECK(info.peak_bytes < half + half / 4, "%lld bytes were held", (long long)info.peak_bytes);
+  CHECK(info.peak_bytes < limit + limit / 4, "%lld bytes were held", (long long)info.peak_bytes);
   pmb_destroy(context);
   volume_free(&v);
 }
@@ -261,7 +262,7 @@ static void ten_thousand_isovalues(void)
 
 /* ---- pieces ---- */
 
-/* A piece of a volume from sample `from` on; borrows the samples. */
+/* Makes a piece of a volume, from sample `from` on, that borrows the samples. */
 static void cut(const test_volume *whole, const int64_t from[3], const int64_t dims[3], test_volume *part)
 {
   *part = *whole;
@@ -283,7 +284,8 @@ static int compare_facets(const void *a, const void *b)
 {
   return memcmp(a, b, sizeof(facet));
 }
-/* The facets of the cells [begin, end) of a part, as they are in the world. */
+
+/* Collects and sorts the facets of the cells [begin, end), in indices of the whole volume. Returns their number. */
 static int64_t collect(
   const test_mesh *m, const pmb_volume *v, const int64_t begin[3], const int64_t end[3], facet *to)
 {
@@ -314,8 +316,8 @@ static double fill_faint(const test_volume *v, test_rng *rng)
   return faint;
 }
 
-/* Boxes anywhere in a volume, with one more layer of samples around them: the facets of their cells have the same bytes as in the
- * whole, even if their range differs. */
+/* Facets in boxes of a volume have the same bytes if only the box and one more layer of samples are bound, even if the range of
+ * the samples differs. */
 static void pieces_with_a_ghost_level(void)
 {
   static const pmb_type types[] = { PMB_FLOAT32, PMB_FLOAT64, PMB_INT16, PMB_INT64 };

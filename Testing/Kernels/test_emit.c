@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_emit.c - emit: wrong meshes, wrong order of calls, partial output, attributes, unusual requests. */
+ * test_emit.c - pmb_emit: wrong meshes, wrong order of calls, subsets of the arrays, attributes. */
 #include <math.h>
 #include <stdio.h>
 
@@ -49,7 +49,7 @@ static void refuses(scene *s, const pmb_mesh *mesh, const char *word)
   mesh_make(&before, s->mesh.sizes, PMB_FLOAT32, PMB_INT32);
   mesh_free(&s->mesh);
   mesh_make(&s->mesh, before.sizes, PMB_FLOAT32, PMB_INT32);
-  pmb_mesh m = *mesh; /* with the arrays as they are now */
+  pmb_mesh m = *mesh; /* with the new arrays */
   mesh_array arrays[MESH_ARRAYS];
   mesh_arrays(&s->mesh, arrays);
   for (int n = 0; n < MESH_ARRAYS; n++) memcpy((char *)&m + arrays[n].member, &arrays[n].data, sizeof(void *));
@@ -149,7 +149,7 @@ static void refuses_the_wrong_order_of_calls(void)
   end(&s);
 }
 
-/* Each array alone, and none: the same bytes as with all the others. Exact capacities are enough. */
+/* Each subset of the arrays has the same bytes as all of them. Exact capacities suffice. */
 static void emits_any_subset_of_arrays(void)
 {
   scene s;
@@ -229,7 +229,7 @@ static void emit_alone(
   CHECK_STATUS(context, pmb_emit(context, &mesh), PMB_OK);
 }
 
-/* Arrays of all types with one kind of data, at the points of an isovalue of a volume. */
+/* Emits and checks arrays of all types with one kind of data, at the points of an isovalue. */
 static void emit_attributes(const test_volume *v, double isovalue, int remove_degenerate, int data, test_rng *rng)
 {
   enum { TYPES = 10 };
@@ -301,7 +301,7 @@ typedef struct ends {
 
 enum { MOST_ENDS = 16 };
 
-/* Lists those that fit a type, and the type's limits. Returns how many. */
+/* Lists the ends that fit a type, and the type's limits. Returns their number. */
 static int64_t ends_of(pmb_type type, ends *list)
 {
   static const ends all[] = { { 0, 1, 1 }, { 1, 0, 1 }, { 2, 5, 4 }, { 7, 7, 7 }, { 3, 6, 5 }, { 1, 127, 64 },
@@ -361,7 +361,7 @@ static void attributes_are_rounded_to_the_nearest(void)
   }
 }
 
-/* A NaN in an array has the same bits at all points, whatever its own bits and its place. */
+/* A NaN in an output array always has the same bits, whatever the bits of the input. */
 static void nan_has_one_form(void)
 {
   static const uint32_t ends[][2] = { { 0x7fc00000, 0x7fc00000 }, { 0xffc12345, 0x3f800000 },

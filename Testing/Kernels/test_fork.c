@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_fork.c - contexts in a forked process, which has none of their threads: they can be destroyed and used. */
+ * test_fork.c - contexts can be used and destroyed in a forked process, which has none of their threads. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdatomic.h>
@@ -34,7 +34,7 @@ typedef struct subject {
   pmb_context *context; /* bound, with threads that wait */
 } subject;
 
-static void gives(subject *s, pmb_context *context, const char *what)
+static void check_mesh(subject *s, pmb_context *context, const char *what)
 {
   test_mesh got;
   const pmb_status status = mesh_extract(context, &s->isovalue, 1, 1, PMB_FLOAT64, PMB_INT64, &got);
@@ -50,7 +50,7 @@ static void subject_make(subject *s, int64_t side)
   s->context = context_new(THREADS, NULL);
   CHECK_STATUS(s->context, pmb_bind(s->context, &s->volume.view), PMB_OK);
   /* Threads start while work is left: on a busy machine not all start in the first call. */
-  for (int n = 0; n < 10; n++) gives(s, s->context, "in the parent");
+  for (int n = 0; n < 10; n++) check_mesh(s, s->context, "in the parent");
 }
 
 static void subject_free(subject *s)
@@ -86,45 +86,45 @@ static void does_nothing(subject *s)
   (void)s;
 }
 
-static void goes_on(subject *s)
+static void uses_contexts(subject *s)
 {
   if (!CHILD_STARTS_THREADS) return;
-  gives(s, s->context, "of what the parent bound");
+  check_mesh(s, s->context, "with the volume that the parent bound");
   CHECK_STATUS(s->context, pmb_bind(s->context, &s->volume.view), PMB_OK);
-  gives(s, s->context, "bound again");
+  check_mesh(s, s->context, "bound again");
   pmb_context *fresh = context_new(THREADS, NULL);
   CHECK_STATUS(fresh, pmb_bind(fresh, &s->volume.view), PMB_OK);
-  gives(s, fresh, "with a context of the child's");
+  check_mesh(s, fresh, "with a context of the child's");
   pmb_destroy(fresh);
 }
 
 static void forks_again(subject *s)
 {
-  goes_on(s);
-  in_child(goes_on, s);
+  uses_contexts(s);
+  in_child(uses_contexts, s);
   in_child(destroys, s);
-  goes_on(s);
+  uses_contexts(s);
   pmb_destroy(s->context);
 }
 
-static void child_goes_on(void)
+static void child_uses_contexts(void)
 {
   subject s;
   subject_make(&s, 64);
   const unsigned forks = pmb_forks();
-  in_child(goes_on, &s);
+  in_child(uses_contexts, &s);
   in_child(forks_again, &s);
-  gives(&s, s.context, "in the parent, after that");
+  check_mesh(&s, s.context, "in the parent, after that");
   CHECK(pmb_forks() == forks, "the parent was forked %u times", pmb_forks() - forks);
   subject_free(&s);
 }
 
-/* Other threads run pools and allocate memory during the fork. */
+/* A thread that extracts, so that others run thread pools and allocate memory during the fork. */
 typedef struct worker {
   pthread_t thread;
   subject s;
   const atomic_int *stop;
-  int right, wrong; /* CHECK is for one thread */
+  int right, wrong; /* CHECK is not thread-safe */
 } worker;
 
 static void *extract_on(void *argument)
@@ -155,7 +155,7 @@ static void fork_while_others_work(void)
   }
   others_have_memory = 1;
   for (int n = 0; n < (TEST_SLOW ? 6 : 30) && !test_failures(); n++) {
-    in_child(n % 3 == 2 ? goes_on : n % 3 == 1 ? destroys : does_nothing, &s);
+    in_child(n % 3 == 2 ? uses_contexts : n % 3 == 1 ? destroys : does_nothing, &s);
   }
   others_have_memory = 0;
   atomic_store(&stop, 1);
@@ -194,13 +194,13 @@ static void hook_forks(void)
     CHECK_STATUS(s.context, bound, PMB_ABORTED);
     if (CHILD_STARTS_THREADS) {
       CHECK_STATUS(s.context, pmb_bind(s.context, &s.volume.view), PMB_OK);
-      gives(&s, s.context, "in the child");
+      check_mesh(&s, s.context, "in the child");
     }
     pmb_destroy(s.context);
     exit(test_failures() != 0);
   }
   CHECK_STATUS(s.context, bound, PMB_OK);
-  gives(&s, s.context, "in the parent");
+  check_mesh(&s, s.context, "in the parent");
   CHECK(child > 0 && waitpid(child, &status, 0) == child, "no child");
   CHECK(status == 0, "the child ended with %d", status);
   subject_free(&s);
@@ -208,7 +208,7 @@ static void hook_forks(void)
 
 /* clang-format off */
 TEST_MAIN(
-  CASE(child_goes_on)
+  CASE(child_uses_contexts)
   CASE(fork_while_others_work)
   CASE(hook_forks)
 )

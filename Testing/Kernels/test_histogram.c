@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_histogram.c - bricks by isovalue against brute force and against pmb_count, and the isovalues suggested for volumes
- * whose answer is known. */
+ * test_histogram.c - pmb_histogram against brute force and pmb_count; isovalues that pmb_suggest gives for volumes with known
+ * surfaces. */
 #include <float.h>
 #include <math.h>
 
@@ -27,8 +27,8 @@ static void curve_make(curve *c, double low, double high)
     .touched = c->touched };
 }
 
-/* Whether a brick has a sample at or above a value, and one below it. */
-static void look_at_brick(const pmb_volume *v, const int64_t first[3], double value, int *above, int *below)
+/* Finds whether a brick has a sample at or above a value, and one below it. */
+static void compare_brick(const pmb_volume *v, const int64_t first[3], double value, int *above, int *below)
 {
   const int64_t size[3] = { 33, 5, 5 };
   int64_t end[3];
@@ -40,7 +40,7 @@ static void look_at_brick(const pmb_volume *v, const int64_t first[3], double va
         if (ref_sample_valid(v, i, j, k)) *(ref_inside(v, i, j, k, value) ? above : below) = 1;
 }
 
-/* Counts a bin from every sample of every brick. */
+/* Counts the bricks of a bin from all samples. */
 static void brute_force(
   const pmb_volume *v, const pmb_histogram_request *r, int bin, int64_t *crossed, int64_t *touched)
 {
@@ -52,15 +52,15 @@ static void brute_force(
       for (int64_t i = 0; i < v->dims[0]; i += 32) {
         const int64_t first[3] = { i, j, k };
         int above, below, reaches, starts, unused;
-        look_at_brick(v, first, center, &above, &below);
+        compare_brick(v, first, center, &above, &below);
         *crossed += above && below;
-        look_at_brick(v, first, from, &reaches, &unused);
-        look_at_brick(v, first, bin < BINS - 1 ? to : nextafter(r->high, INFINITY), &unused, &starts);
+        compare_brick(v, first, from, &reaches, &unused);
+        compare_brick(v, first, bin < BINS - 1 ? to : nextafter(r->high, INFINITY), &unused, &starts);
         *touched += reaches && starts;
       }
 }
 
-/* Checks the curve; the crossed bricks also against those that pmb_count finds active. */
+/* Checks the curve against brute force, and its crossed bricks against pmb_count's active ones. */
 static void check_curve(pmb_context *context, const pmb_volume *v, const curve *c)
 {
   pmb_info info = { .struct_size = sizeof info };
@@ -171,7 +171,7 @@ static void bad_arguments(void)
   volume_free(&v);
 }
 
-/* Volumes with nothing to cross. */
+/* Volumes without a surface. */
 static void nothing_to_cross(void)
 {
   static const int64_t sizes[][3] = { { 40, 9, 9 }, { 40, 9, 9 }, { 40, 9, 1 }, { 1, 9, 9 } };
@@ -233,7 +233,7 @@ static double noise(test_rng *rng, double deviation)
   return sum * deviation;
 }
 
-/* Makes balls around the middle: value `inner` up to radius a, `middle` up to b, 0 outside, over two samples each; with noise. */
+/* Makes balls around the middle: value `inner` up to radius a, `middle` up to b, 0 outside, over two samples each; adds noise. */
 static void make_balls(
   test_volume *v, pmb_type type, double inner, double a, double middle, double b, double deviation)
 {
@@ -266,7 +266,7 @@ static void suggests_between(const test_volume *v, double low, double high)
     isovalue, low, high);
 }
 
-/* A ball of value 100 in noise: the isovalue is four deviations above the noise and below the ball. */
+/* A ball of value 100 in noise: the isovalue is at least 3.5 deviations from both values. */
 static void ball_in_noise(void)
 {
   static const pmb_type types[] = { PMB_FLOAT32, PMB_FLOAT64, PMB_INT16, PMB_UINT8, PMB_INT64 };
@@ -281,7 +281,7 @@ static void ball_in_noise(void)
   }
 }
 
-/* Air with noise, and a ball with or without noise: the middle of the gap between them, not the end of the noise. */
+/* A ball in noisy air: suggests the middle of the gap between the two, not the end of the noise. */
 static void ball_in_air(void)
 {
   static const double deviations[][2] = { { 10, 10 }, { 30, 30 }, { 30, 0 }, { 100, 30 } };
@@ -300,8 +300,8 @@ static void ball_in_air(void)
     }
 }
 
-/* A kernel in a shell in air, as a head in a scanner: both boundaries first, then a third surface above. Soft tissue with a few
- * bones: the skin, then the densest, then where there is most surface. */
+/* A core in a shell in air, as a head in CT: suggests both boundaries first. Soft tissue with few bones: suggests the skin first,
+ * and a third isovalue above it. */
 static void three_surfaces(void)
 {
   for (int bones = 0; bones < 2; bones++) {
@@ -310,11 +310,11 @@ static void three_surfaces(void)
     make_balls(&v, PMB_INT16, bones ? 1200 : 1000, bones ? 12 : 30, 300, bones ? 42 : 45, 12);
     const int64_t count = suggest(&v, got, 4);
     test_about("bones %d: %d suggestions, %g, %g, %g", bones, (int)count, got[0], got[1], got[2]);
-    CHECK(count == 3 && fabs(got[1] - got[2]) > 40, "not three");
+    CHECK(count == 3 && fabs(got[1] - got[2]) > 40, "not three isovalues");
     const double low = fmin(got[0], got[1]), high = fmax(got[0], got[1]);
     CHECK(low > 40 && low < 260 && (!bones || low == got[0]), "the skin is at %g", low);
     CHECK(high > 345 - 300 * bones && high < (bones ? 1250 : 955), "the inner boundary is at %g", high);
-    CHECK(!bones || (got[2] > low && got[2] < 1250), "no other surface above at %g", got[2]);
+    CHECK(!bones || (got[2] > low && got[2] < 1250), "the third isovalue is %g", got[2]);
     suggests_between(&v, got[0] - 1e-9, got[0] + 1e-9);
     volume_free(&v);
   }
@@ -328,7 +328,7 @@ static void one_surface(void)
   make_balls(&v, PMB_UINT8, 1, 30, 1, 30, 0);
   const int64_t count = suggest(&v, isovalues, 4);
   test_about("%d suggestions, %g", (int)count, isovalues[0]);
-  CHECK(count == 1 && isovalues[0] > 0 && isovalues[0] <= 1, "not one");
+  CHECK(count == 1 && isovalues[0] > 0 && isovalues[0] <= 1, "not one isovalue");
   volume_free(&v);
 }
 
@@ -344,7 +344,7 @@ static void clean_background(void)
   volume_free(&v);
 }
 
-/* A mask of an object so thin that no brick lies inside it, and the inverted mask: halfway between the two values. */
+/* A mask of an object so thin that no brick lies inside it, and its inverse: suggests halfway between the two values. */
 static void thin_mask(void)
 {
   for (int inside = 0; inside < 2; inside++) {
@@ -356,7 +356,7 @@ static void thin_mask(void)
   }
 }
 
-/* One extreme sample, above and then also below all others, must not hide the rest. */
+/* One extreme sample above all others, then also one below, must not hide the surface. */
 static void one_wild_sample(void)
 {
   test_volume v;
@@ -368,7 +368,7 @@ static void one_wild_sample(void)
   volume_free(&v);
 }
 
-/* Sets the samples of a region: a border, a corner, the outside of a cylinder, one of 100, six of ten. */
+/* Sets the samples of a region: a border, a corner, the outside of a cylinder, 1% or 60% at random. */
 static void fill_region(test_volume *v, int region, double value)
 {
   test_rng rng = { 67 };
@@ -394,8 +394,8 @@ static void make_scene(test_volume *v, pmb_type type, int scene)
   }
 }
 
-/* Fills the curve of bricks that cross each value of a volume's range. Returns its maximum. */
-static int64_t crossings(const test_volume *v, curve *c)
+/* Makes the histogram of a volume over its range. Returns the number of bricks in the fullest bin. */
+static int64_t most_crossed(const test_volume *v, curve *c)
 {
   pmb_context *context = context_new(2, NULL);
   pmb_info info = { .struct_size = sizeof info };
@@ -409,9 +409,9 @@ static int64_t crossings(const test_volume *v, curve *c)
   return most;
 }
 
-/* Whether an isovalue shows a surface of the volume without fill values: between air, body and core, four deviations from each;
- * or, in the field, one that nearly as many bricks cross as any. Of scattered fill values one end of each brick is known alone:
- * two deviations, and a quarter of the bricks. */
+/* Whether an isovalue shows a surface of the volume without fill values. In scenes 0 and 1 it lies four deviations (of 30)
+ * from air, body and core; in scene 2 its bin has at least 0.9 of the fullest bin's bricks. Scattered fill values hide one end
+ * of a brick's range: then two deviations and 0.25 suffice. */
 static int is_good(const test_volume *clean, int scene, int scattered, double isovalue)
 {
   curve c;
@@ -420,12 +420,12 @@ static int is_good(const test_volume *clean, int scene, int scattered, double is
     return (isovalue > -1000 + away && isovalue < 300 - away) ||
       (scene == 1 && isovalue > 300 + away && isovalue < 1000 - away);
   }
-  const int64_t most = crossings(clean, &c);
+  const int64_t most = most_crossed(clean, &c);
   const int bin = (int)((isovalue - c.request.low) / (c.request.high - c.request.low) * BINS);
   return bin >= 0 && bin < BINS && (double)c.crossed[bin] > (scattered ? 0.25 : 0.9) * (double)most;
 }
 
-/* The suggestions find the data's surfaces despite a fill value, in regions or in one of 100 or six of ten samples. */
+/* A fill value in a region, or in 1% or 60% of the samples, does not hide the data's surfaces. */
 static void fill_values(void)
 {
   static const double values[] = { -1e30, 1e20, FLT_MAX, -32768, -9999, -3024, -2000 };
@@ -435,7 +435,7 @@ static void fill_values(void)
       double got[4] = { NAN };
       const int integers = value > -40000 && value < 0 && n % 2, region = n % 5;
       test_volume v, clean;
-      if (n >= 0 && (n / 5 + n + scene) % 2) continue;        /* half of them suffice */
+      if (n >= 0 && (n / 5 + n + scene) % 2) continue;        /* half of the combinations suffice */
       if (scene == 2 && value > -4000 && value < 0) continue; /* a field has no air */
       make_scene(&v, integers ? PMB_INT16 : PMB_FLOAT32, scene);
       make_scene(&clean, integers ? PMB_INT16 : PMB_FLOAT32, scene);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_judge.c - checks that a mesh is the right one, and a valid mesh at all. */
+ * test_judge.c - checks a mesh against the reference, and its topology and geometry. */
 #include <float.h>
 #include <math.h>
 
@@ -107,7 +107,7 @@ static void judge_normal(
   }
 }
 
-/* The estimator's gradient, or central differences if it reads a sample that is not finite or may vanish. */
+/* Checks gradients and normals. Central differences replace an estimator that reads a sample without a value, or may vanish. */
 static void judge_gradients(const test_mesh *m, const ref_mesh *r)
 {
   const pmb_gradient_estimator estimator = m->view.gradient_estimator;
@@ -120,7 +120,7 @@ static void judge_gradients(const test_mesh *m, const ref_mesh *r)
     const int own = estimator != PMB_CENTRAL && ref_estimate(r, n, estimator, g, more);
     if (!own) memcpy(g, central, sizeof g);
     const double size = length(slack) + (own ? length(more) : 0), rounding = 2e-6 * size + FLT_MIN;
-    if (r->t_slack[n] > 1e-12 || !(size < FLT_MAX / 8)) { /* it must have a direction, whichever */
+    if (r->t_slack[n] > 1e-12 || !(size < FLT_MAX / 8)) { /* checks only the normal's length */
       judge_normal(m, r, n, (const double[3]){ 0, 0, 1 }, 0, 1);
       continue;
     }
@@ -200,7 +200,7 @@ static half_edge *sorted_half_edges(const test_mesh *m, int64_t *first)
   return edges;
 }
 
-/* Whether this mesh edge may be open: a cell that could hold its other triangle is missing or not finite. */
+/* Whether a mesh edge may be open: a cell that could hold its other triangle is invalid or outside the volume. */
 static int may_be_open(const ref_mesh *r, int64_t a, int64_t b)
 {
   int64_t end[2][2][3], low[3], high[3];
@@ -228,7 +228,7 @@ static int judge_ids(const test_mesh *m)
       CHECK(id >= 0 && id < m->sizes.points, "id %lld of %lld points", (long long)id, (long long)m->sizes.points);
     if (good) used[id] = 1;
   }
-  for (int64_t p = 0; p < m->sizes.points && good; p++) good = CHECK(used[p], "point %lld: an orphan", (long long)p);
+  for (int64_t p = 0; p < m->sizes.points && good; p++) good = CHECK(used[p], "point %lld is unused", (long long)p);
   free(used);
   return good;
 }

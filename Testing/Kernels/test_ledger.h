@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_ledger.h - an allocator for tests: allocations fail, and all memory must be freed. */
+ * test_ledger.h - an allocator for tests that refuses a chosen allocation and counts what is not freed. */
 #ifndef PMB_TEST_LEDGER_H
 #define PMB_TEST_LEDGER_H
 

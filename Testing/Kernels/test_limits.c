@@ -60,7 +60,7 @@ static void offsets_beyond_32_bits(void)
   for (int n = 0; n < COUNT; n++) isovalues[n] = 0.5;
   CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
   CHECK_STATUS(context, pmb_count(context, &request, &total, NULL), PMB_OK);
-  CHECK(3 * total.triangles > INT32_MAX && total.points < INT32_MAX, "%lld points, %lld triangles: the test misses",
+  CHECK(3 * total.triangles > INT32_MAX && total.points < INT32_MAX, "%lld points, %lld triangles: another case",
     (long long)total.points, (long long)total.triangles);
   pmb_mesh m = { .struct_size = sizeof m,
     .point_capacity = total.points,

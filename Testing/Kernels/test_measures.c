@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_measures.c - pmb_measure against a slow count of all edges; several isovalues, threads, flags, wrong requests. (Against
- * analytic surfaces: test_analytic.c.) */
+ * test_measures.c - pmb_measure against a slow count of all edges; several isovalues, threads, flags, wrong requests. For
+ * surfaces of known measures see test_analytic.c. */
 #include <math.h>
 
 #include "test_util.h"
@@ -22,18 +22,18 @@ static pmb_measures measure(pmb_context *context, const test_mesh *m)
   return got;
 }
 
-/* Compares all members; all but the last are numbers of 8 bytes. */
-static void same(const pmb_measures *a, const pmb_measures *b)
+/* Checks that all members are equal. */
+static void check_equal(const pmb_measures *a, const pmb_measures *b)
 {
   const int64_t *p = &a->points, *q = &b->points;
   CHECK(a->area == b->area && a->volume == b->volume, "area %.17g and %.17g, volume %.17g and %.17g", a->area,
     b->area, a->volume, b->volume);
   CHECK(a->closed == b->closed, "closed %d, %d", a->closed, b->closed);
   for (int n = 0; n < 7; n++) /* points, edges, triangles, boundary_edges, nonmanifold_edges, euler, components */
-    CHECK(p[n] == q[n], "whole number %d: %lld, %lld", n, (long long)p[n], (long long)q[n]);
+    CHECK(p[n] == q[n], "integer %d: %lld, %lld", n, (long long)p[n], (long long)q[n]);
 }
 
-/* A surface that has several ranges of points even for one thread. */
+/* A surface so large that its points are cut into several ranges even on one thread. */
 static void big_mesh(test_volume *v, pmb_type real_type, pmb_type id_type, test_mesh *m)
 {
   double isovalue = 0.1;
@@ -91,7 +91,7 @@ static side *collect_sides(const test_mesh *m, const uint8_t *flags, uint8_t lef
 }
 
 /* Measures by a plain count of all edges; leaves area and volume at 0. */
-static pmb_measures slowly(const test_mesh *m, const uint8_t *flags, uint8_t left_out)
+static pmb_measures measure_slowly(const test_mesh *m, const uint8_t *flags, uint8_t left_out)
 {
   pmb_measures s = { .struct_size = sizeof s, .closed = 1 };
   side *sides = collect_sides(m, flags, left_out, &s);
@@ -111,14 +111,14 @@ static pmb_measures slowly(const test_mesh *m, const uint8_t *flags, uint8_t lef
   return s;
 }
 
-/* Checks integers against the slow count, and area and volume against plain sums up to rounding. */
+/* Checks the measures against the slow count, area and volume against plain sums up to rounding. Returns them. */
 static pmb_measures judge_measures(pmb_context *context, const test_mesh *m)
 {
-  pmb_measures got = measure(context, m), numbers = got, expected = slowly(m, NULL, 0);
+  pmb_measures got = measure(context, m), numbers = got, expected = measure_slowly(m, NULL, 0);
   double area, volume;
   mesh_sums(m, &area, &volume);
   numbers.area = numbers.volume = 0;
-  same(&numbers, &expected);
+  check_equal(&numbers, &expected);
   if (!(area < 1e100)) return got; /* the plain sum may overflow */
   CHECK(fabs(got.area - area) <= 1e-12 * area, "area %.17g, the plain sum is %.17g", got.area, area);
   double p[3], reach = 0;
@@ -170,10 +170,10 @@ static void judge_left_out(pmb_context *context, const test_mesh *m, test_rng *r
   for (int bits = 0; bits < 8; bits++) {
     request.left_out = (uint8_t)bits;
     CHECK_STATUS(context, pmb_measure(context, &request, &got), PMB_OK);
-    pmb_measures expected = slowly(m, flags, (uint8_t)bits);
+    pmb_measures expected = measure_slowly(m, flags, (uint8_t)bits);
     CHECK(bits < 7 || (got.area == 0 && got.volume == 0), "area %g of no triangle", got.area);
     got.area = got.volume = 0;
-    same(&got, &expected);
+    check_equal(&got, &expected);
   }
   free(flags);
 }
@@ -210,7 +210,7 @@ static void random_volumes(void)
 
 /* ---- parts, flags, threads ---- */
 
-/* Each isovalue is measured as if alone. All as one part have the same totals of points, edges and components. */
+/* Each isovalue is measured as if it were alone. All together are measured as one part, too. */
 static void several_isovalues(void)
 {
   enum { COUNT = 4 };
@@ -237,11 +237,11 @@ static void several_isovalues(void)
     test_about("isovalue %d", n);
     CHECK_STATUS(context, mesh_extract(context, isovalues + n, 1, 1, PMB_FLOAT32, PMB_INT32, &alone), PMB_OK);
     pmb_measures expected = judge_measures(context, &alone);
-    same(&got[n], &expected);
+    check_equal(&got[n], &expected);
     mesh_free(&alone);
   }
   CHECK(
-    got[1].area == 0 && got[1].points == 0 && got[1].closed, "an isovalue that nothing has: area %g", got[1].area);
+    got[1].area == 0 && got[1].points == 0 && got[1].closed, "an isovalue without a surface: area %g", got[1].area);
   mesh_free(&m);
   volume_free(&v);
   pmb_destroy(context);
@@ -263,14 +263,14 @@ static void threads_and_ids_change_nothing(void)
       test_about("%d threads, %d bits, turn %d", threads, n % 2 ? 64 : 32, n / 2);
       context = context_new(threads, NULL);
       pmb_measures got = measure(context, &m[n % 2]);
-      same(&got, &expected);
+      check_equal(&got, &expected);
       pmb_destroy(context);
     }
   for (int n = 0; n < 2; n++) mesh_free(&m[n]);
   volume_free(&v);
 }
 
-/* Triangles and points in another order, the worst for ranges and buckets: only rounding may differ. */
+/* Points in random order, the worst for ranges and buckets: only rounding may differ. */
 static void ids_need_not_be_in_order(void)
 {
   test_rng rng = { 5 };
@@ -297,7 +297,7 @@ static void ids_need_not_be_in_order(void)
   CHECK(fabs(after.volume - before.volume) < 1e-12 * before.area, "volume %.17g, %.17g", after.volume, before.volume);
   after.area = before.area;
   after.volume = before.volume;
-  same(&after, &before);
+  check_equal(&after, &before);
   free(moved);
   free(place);
   mesh_free(&m);
@@ -305,7 +305,7 @@ static void ids_need_not_be_in_order(void)
   pmb_destroy(context);
 }
 
-/* Worlds scaled by powers of two, with squares and cubes beyond double: the same digits. */
+/* Worlds scaled by powers of two, where products overflow or underflow: the measures scale exactly. */
 static void huge_and_tiny_worlds(void)
 {
   test_volume v;
@@ -324,7 +324,7 @@ static void huge_and_tiny_worlds(void)
     pmb_measures got = measure(context, &m), expected = one;
     expected.area = ldexp(one.area, 2 * exponents[n]);
     expected.volume = ldexp(one.volume, 3 * exponents[n]);
-    same(&got, &expected);
+    check_equal(&got, &expected);
     mesh_free(&m);
   }
   volume_free(&v);
@@ -333,7 +333,7 @@ static void huge_and_tiny_worlds(void)
 
 /* ---- errors ---- */
 
-static void expect(pmb_context *context, const pmb_measure_request *request, const char *part)
+static void refuses(pmb_context *context, const pmb_measure_request *request, const char *part)
 {
   pmb_measures got = { .struct_size = sizeof got };
   CHECK_REFUSED(context, pmb_measure(context, request, &got), PMB_INVALID, part);
@@ -365,23 +365,23 @@ static void bad_requests(void)
   CHECK_STATUS(NULL, pmb_measure(NULL, &good, &got), PMB_INVALID);
   CHECK_STATUS(context, pmb_measure(context, &good, NULL), PMB_INVALID);
   CHECK_STATUS(context, pmb_measure(context, &good, &without_size), PMB_INVALID);
-  expect(context, NULL, "pmb_measure_request.struct_size is 0");
+  refuses(context, NULL, "pmb_measure_request.struct_size is 0");
   pmb_measure_request r = good;
   for (size_t n = 0; n < sizeof requests / sizeof *requests; n++) {
     r = good;
     test_set_wrong(&r, requests + n);
-    expect(context, &r, requests[n].word);
+    refuses(context, &r, requests[n].word);
   }
   r = good;
   r.parts = &part;
-  expect(context, &r, "part 0 has -1 points");
+  refuses(context, &r, "part 0 has -1 points");
   part = (pmb_sizes){ m.sizes.points, m.view.triangle_capacity + 1 };
-  expect(context, &r, "room for");
+  refuses(context, &r, "room for");
   part.triangles = 0;
   for (size_t n = 0; n < sizeof meshes / sizeof *meshes; n++) {
     test_set_wrong(&m.view, meshes + n);
-    expect(context, &good, meshes[n].word);
-    if (n == 3) expect(context, &r, meshes[n].word); /* even if no triangles are requested */
+    refuses(context, &good, meshes[n].word);
+    if (n == 3) refuses(context, &r, meshes[n].word); /* even if no triangles are requested */
     m.view = whole;
   }
   CHECK_STATUS(context, pmb_measure(context, &r, &got), PMB_OK);
@@ -407,14 +407,14 @@ static void ids_outside_their_part(void)
   pmb_sizes part = m.sizes;
   r.parts = &part;
   part.points -= 1;
-  expect(context, &r, "a triangle uses point");
+  refuses(context, &r, "a triangle uses point");
   part.points = 0;
-  expect(context, &r, "has 0 points");
+  refuses(context, &r, "has 0 points");
   part = m.sizes;
   int64_t *ids = m.view.triangles, kept = ids[1000];
   for (int n = 0; n < 4; n++) {
     ids[1000] = n == 0 ? -1 : n == 1 ? m.sizes.points : n == 2 ? INT64_MAX : INT64_MIN;
-    expect(context, &r, "a triangle uses point");
+    refuses(context, &r, "a triangle uses point");
   }
   ids[1000] = kept;
   CHECK(measure(context, &m).closed, "not closed after errors");

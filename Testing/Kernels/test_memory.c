@@ -3,7 +3,7 @@
  * test_memory.c - failing allocations, freed memory, and the amount of memory used. */
 #include "test_ledger.h"
 
-/* A volume with all difficulties: strides, non-finite samples, several bricks. */
+/* A volume with strides, non-finite samples and several bricks. Returns an isovalue. */
 static double make_volume(test_volume *v)
 {
   test_rng rng = { 61 };
@@ -13,8 +13,8 @@ static double make_volume(test_volume *v)
   return 2;
 }
 
-/* Measures the mesh and splits its sheets. After a failure measures are 0, and only the mesh stays allocated. */
-static pmb_status judge_and_split(pmb_context *context, const ledger *l, test_mesh *m)
+/* Measures the mesh and splits its sheets. After a failure the measures are 0, and nothing new stays allocated. */
+static pmb_status measure_and_split(pmb_context *context, const ledger *l, test_mesh *m)
 {
   const int64_t held = l->held;
   const int64_t *copied = NULL;
@@ -32,8 +32,8 @@ static pmb_status judge_and_split(pmb_context *context, const ledger *l, test_me
   return status;
 }
 
-/* Runs all steps until one fails. Checks the mesh if there is one. */
-static pmb_status whole_way(
+/* Runs all steps until one fails. Checks the mesh if its step succeeds. */
+static pmb_status run_all_steps(
   pmb_context *context, const ledger *l, const test_volume *v, double isovalue, const ref_mesh *r)
 {
   double isovalues[3] = { isovalue, isovalue + 1, isovalue }, suggested;
@@ -52,7 +52,7 @@ static pmb_status whole_way(
   status = mesh_extract(context, isovalues, 1, 1, PMB_FLOAT32, PMB_INT32, &part);
   if (status == PMB_OK) {
     judge_reference(&part, r);
-    status = judge_and_split(context, l, &part);
+    status = measure_and_split(context, l, &part);
   }
   mesh_free(&part);
   return status;
@@ -63,7 +63,7 @@ static void fail_each_allocation(int threads)
   test_volume v;
   double isovalue = make_volume(&v);
   ref_mesh *r = ref_extract(&v.view, isovalue, 1);
-  int64_t n = 1, given_up = 0;
+  int64_t n = 1, out_of_memory = 0;
   for (int refused = 1; refused; n += TEST_SLOW ? 4 : 1) {
     ledger l;
     pmb_options options = ledger_options(&l, threads);
@@ -73,15 +73,15 @@ static void fail_each_allocation(int threads)
     pmb_status status = pmb_create(&options, &context);
     if (status == PMB_OK) {
       int64_t held = l.held;
-      status = whole_way(context, &l, &v, isovalue, r);
+      status = run_all_steps(context, &l, &v, isovalue, r);
       refused = l.refused;
-      /* Success with less memory (say with one thread) is fine too: whole_way has checked the mesh. */
+      /* Success with less memory, for example with one thread, is right too: run_all_steps has checked the mesh. */
       CHECK(status == PMB_OK || (refused && status == PMB_OUT_OF_MEMORY), "%s: %s", pmb_status_text(status),
         pmb_error(context));
       if (status == PMB_OUT_OF_MEMORY) {
-        given_up++;
+        out_of_memory++;
         CHECK(strstr(pmb_error(context), "memory") != NULL, "\"%s\" does not mention memory", pmb_error(context));
-        CHECK_STATUS(context, whole_way(context, &l, &v, isovalue, r), PMB_OK);
+        CHECK_STATUS(context, run_all_steps(context, &l, &v, isovalue, r), PMB_OK);
       }
       pmb_unbind(context);
       CHECK(held > 0, "the context itself does not come from the allocator");
@@ -92,7 +92,7 @@ static void fail_each_allocation(int threads)
     CHECK(l.held == 0 && l.bytes == 0, "%lld blocks, %lld bytes left behind", (long long)l.held, (long long)l.bytes);
     if (!CHECK(n < 10000, "no end of allocations")) break;
   }
-  CHECK(given_up > (TEST_SLOW ? 5 : 15), "%lld failures reported", (long long)given_up);
+  CHECK(out_of_memory > (TEST_SLOW ? 5 : 15), "%lld failures reported", (long long)out_of_memory);
   ref_free(r);
   volume_free(&v);
 }
@@ -103,8 +103,8 @@ static void every_allocation_fails(void)
   fail_each_allocation(3);
 }
 
-/* A sparse surface in 256^3 floats: at any time less than 1/8 byte per voxel besides volume and mesh. pmb_info agrees with the
- * ledger. Unbind frees what bind and count allocated, each time. */
+/* A sparse surface in 256^3 floats takes less than 1/8 byte per sample besides volume and mesh at any time. pmb_info agrees with
+ * the ledger. Unbind frees what bind and count allocated. */
 static void sparse_volume_needs_little_memory(void)
 {
   const double isovalue = -0.012;
@@ -141,7 +141,7 @@ static void sparse_volume_needs_little_memory(void)
   volume_free(&v);
 }
 
-/* Several isovalues. The one with most bricks (14 MB) is at another place in the list each time: not all places keep their memory. */
+/* Moves the isovalue with the most bricks (14 MB) to another place in the list each time: not all places keep their memory. */
 static void several_isovalues_keep_little(void)
 {
   enum { N = 320, MOST = 8 };
@@ -170,7 +170,7 @@ static void several_isovalues_keep_little(void)
     CHECK(l.bytes - bound < allowed + allowed / 8, "%lld bytes are held", (long long)(l.bytes - bound));
   }
   CHECK(
-    l.bytes - bound > allowed / 2, "%lld bytes are held: too little to show anything", (long long)(l.bytes - bound));
+    l.bytes - bound > allowed / 2, "%lld bytes are held: too few to test the limit", (long long)(l.bytes - bound));
   pmb_destroy(context);
   volume_free(&v);
 }

@@ -62,7 +62,7 @@ int mesh_canaries_alive(const test_mesh *m)
   for (int n = 0; n < MESH_ARRAYS; n++)
     for (size_t b = a[n].used; b < a[n].size; b++)
       if (((unsigned char *)a[n].data)[b] != CANARY)
-        return CHECK(0, "%s: written behind its end, byte %zu of %zu", a[n].name, b, a[n].used);
+        return CHECK(0, "%s: written past its end, byte %zu of %zu", a[n].name, b, a[n].used);
   return 1;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * test_pages.c - the core reads only the caller's samples: they lie directly after or before an inaccessible page, so that a read
- * outside ends the program. Surfaces have few points, since what is read depends on where points are. */
+ * outside ends the program. Surfaces have few points, because the places of points determine what is read. */
 #define _DEFAULT_SOURCE
 #include <sys/mman.h>
 #include <unistd.h>
@@ -20,22 +20,21 @@ static pages pages_make(size_t room)
   pages p = { NULL, inner + 2 * page, page };
   p.memory = mmap(NULL, p.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p.memory == MAP_FAILED || mprotect(p.memory + page, inner, PROT_READ | PROT_WRITE) != 0) {
-    test_skip("no pages that cannot be touched: mmap or mprotect failed");
+    test_skip("no inaccessible pages: mmap or mprotect failed");
   }
   return p;
 }
 
-/* A volume that touches an inaccessible page: at_end: the last one, else the first. turned: the first sample is the last in
- * memory. */
-static void place(const pages *p, int at_end, int turned, pmb_type type, const int64_t dims[3], test_volume *v)
+/* Places a volume against the last page (at_end) or the first. is_reversed: the first sample is the last in memory. */
+static void place(const pages *p, int at_end, int is_reversed, pmb_type type, const int64_t dims[3], test_volume *v)
 {
   const size_t size = pmb_type_size(type), bytes = (size_t)(dims[0] * dims[1] * dims[2]) * size;
   char *first = p->memory + (at_end ? p->bytes - p->page - bytes : p->page);
   memset(v, 0, sizeof *v);
   v->view = (pmb_volume){ .struct_size = sizeof v->view, .type = type };
   memcpy(v->view.dims, dims, sizeof v->view.dims);
-  v->view.samples = first + (turned ? bytes - size : 0);
-  for (int64_t a = 0, step = -1; turned && a < 3; step *= dims[a++]) v->view.strides[a] = step;
+  v->view.samples = first + (is_reversed ? bytes - size : 0);
+  for (int64_t a = 0, step = -1; is_reversed && a < 3; step *= dims[a++]) v->view.strides[a] = step;
 }
 
 /* Raises some samples above the isovalue, mostly where bricks, vectors and the volume begin or end. */

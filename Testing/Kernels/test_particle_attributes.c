@@ -4,12 +4,12 @@
 #include "particles_mesh.h"
 #include "particles_reference.h"
 
-enum { WIDE = 9 }; /* components: more than are interpolated together */
+enum { WIDE = 9 }; /* components; more than are interpolated at once */
 
 typedef struct attribute_arrays {
   double wide[WIDE * MOST], *wide_out, *points;
   int16_t whole[MOST], *whole_out;
-  float gap[MOST], *gap_out; /* NaN of one particle */
+  float gap[MOST], *gap_out; /* NaN for one particle */
   pmb_particle_sizes sizes;
 } attribute_arrays;
 
@@ -45,7 +45,7 @@ static void free_attributes(attribute_arrays *a)
   free(a->points);
 }
 
-/* Compares with means over all particles in double; for spheres with the values of the deepest, where that is unambiguous. */
+/* Compares with weighted means over all particles; for spheres with the deepest particle's values, where that is unambiguous. */
 static void judge_attributes(const scene *s, const attribute_arrays *a, int64_t gap)
 {
   int64_t wrong[3] = { 0, 0, 0 };
@@ -73,7 +73,7 @@ static void judge_attributes(const scene *s, const attribute_arrays *a, int64_t 
     (long long)wrong[1], (long long)wrong[2], (long long)a->sizes.points);
 }
 
-/* Attributes against all pairs; the same bytes for any number of threads and any path. */
+/* Attributes equal the weighted means, with the same bytes for any number of threads and any path. */
 static void attributes(void)
 {
   static const char *const paths[] = { NULL, "portable", "avx2", "reference" };
@@ -120,7 +120,7 @@ static void attributes(void)
   }
 }
 
-/* Points beyond the reach of all kernels, because cells are larger: they have the particle's values. */
+/* Points out of reach of all kernels, because cells are larger than these, have the values of the particle beside them. */
 static void attributes_out_of_reach(void)
 {
   const double position[6] = { 0.01, 0.02, 0, 5.01, 5, 5.02 };

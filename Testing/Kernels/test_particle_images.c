@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particle_images.c - images of the potential against all pairs; the same bytes on all paths; invalid images. */
+ * test_particle_images.c - images of the potential against sums over all particles; the same bytes on all paths; wrong images. */
 #include "particles_mesh.h"
 #include "particles_reference.h"
 
-/* Each sample has the potential of all pairs, with the same bytes for any number of threads and any path. */
+/* Each sample has the potential summed over all particles, with the same bytes for any number of threads and any path. */
 static void images(void)
 {
   static const char *const paths[] = { NULL, "portable", "avx2" };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particle_parts.c - parts of a cloud of particles: slabs of its surface and its potential, each from the particles near it. */
+ * test_particle_parts.c - slabs of a cloud's surface and potential, each from the particles near it, equal those of the whole. */
 #include "particles_mesh.h"
 
 enum { MOST = 4000, COMPONENTS = 3, CORNER = 3 * 8 + 3 * 4 + 3 * 4 + COMPONENTS * 4 };
@@ -11,7 +11,7 @@ typedef struct cloud {
   float attribute[COMPONENTS * MOST];
 } cloud;
 
-/* A cloud of some hundred or thousand particles, some of them at the same place. has_large: some radii are larger. */
+/* Makes a cloud of 200 to MOST particles, some of them at one place. has_large: some radii are larger. */
 static void fill_cloud(cloud *c, test_rng *rng, double size, int has_large)
 {
   c->count = rng_int(rng, 200, TEST_SLOW ? 600 : MOST);
@@ -42,7 +42,7 @@ static pmb_particle_request request_for(const cloud *c, int kernel, int with)
   return r;
 }
 
-/* The particles of a cloud whose cells along z are from low to high. */
+/* Copies the particles whose cell along z is from low to high. */
 static void take_cells(const cloud *from, double spacing, double low, double high, cloud *to)
 {
   to->count = 0;
@@ -100,7 +100,7 @@ static void append_mesh(
   mesh_free(&m);
 }
 
-/* The bounds of a cloud, from two halves of its particles. */
+/* Joins the bounds of two halves of a cloud. */
 static pmb_particle_bounds bounds_of(
   pmb_context *context, pmb_particles *particles, const cloud *c, int kernel, int with, double spacing)
 {
@@ -123,7 +123,7 @@ static pmb_particle_bounds bounds_of(
   return whole;
 }
 
-/* The triangles of all parts in order equal those of the whole, byte by byte. */
+/* The triangles of all parts, one after another, equal those of the whole byte by byte. */
 static void parts_and_whole(void)
 {
   static cloud c, part;

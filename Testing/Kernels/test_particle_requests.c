@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particle_requests.c - unusual clouds, invalid requests, failing memory, stops, huge boxes. */
+ * test_particle_requests.c - unusual clouds, wrong requests, failing allocations, stops, huge boxes. */
 #include <stdio.h>
 
 #include "particles_mesh.h"
@@ -8,7 +8,7 @@
 
 /* ---- unusual input ---- */
 
-/* Clouds at one place, on lines, with duplicates, with integer positions, far away: the mesh is closed and that of the plain cloud. */
+/* Particles at one place, on a line or far away have closed meshes. Integer positions give the mesh of equal doubles. */
 static void unusual_clouds(void)
 {
   enum { N = 3000 };
@@ -47,7 +47,7 @@ static void unusual_clouds(void)
   free(position);
 }
 
-/* A thousand particles at each of some places. The spline divides by the density: it gives the surface of one particle each. */
+/* A thousand particles at each place. The spline divides by the density, so each place has the surface of one particle. */
 static void duplicates(void)
 {
   const int64_t places = TEST_SLOW ? 10 : 1000, n = 1000 * places;
@@ -229,7 +229,7 @@ static void failures_and_stops(void)
   for (int i = 0; i < n; i++) radius[i] = 0.4 + 0.0005 * i;
   pmb_particle_request r = request_of(position, n, PMB_KERNEL_SPLINE);
   r.radii = r.masses = (pmb_particle_array){ radius, PMB_FLOAT64, n, 0 };
-  r.anisotropic = 1; /* needs all the memory that others need */
+  r.anisotropic = 1; /* uses every buffer */
   test_mesh right, m;
   pmb_context *context = context_new(2, NULL);
   closed_mesh(context, &r, &right);

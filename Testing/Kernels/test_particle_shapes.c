@@ -4,7 +4,7 @@
  * compares random clouds with the potential of all pairs. */
 #include "particles_mesh.h"
 
-/* Places of a lattice, each moved by up to `jitter` along each axis. */
+/* Points of a lattice, each moved by up to `jitter` along each axis. */
 static double *make_lattice(int64_t nx, int64_t ny, int64_t nz, double jitter)
 {
   test_rng rng = { 4401 };
@@ -18,7 +18,7 @@ static double *make_lattice(int64_t nx, int64_t ny, int64_t nz, double jitter)
   return position;
 }
 
-/* Heights of a surface's upper side within 6 of x = y = 12: mean, and standard deviation. */
+/* Mean and standard deviation of the heights of a surface's upper side within 6 of x = y = 12. */
 static void find_heights(const test_mesh *m, double *mean, double *rough)
 {
   double sum[3] = { 0, 0, 0 };
@@ -59,7 +59,7 @@ static void flat_surfaces(void)
   pmb_destroy(context);
 }
 
-/* Far from the border of a lattice kernels are round. Shapes have about 100 roundings, and the potential is about 1. */
+/* Far from the border of a lattice kernels are round. The threshold is 100 roundings of a potential of about 1. */
 static void middle_of_fluid(void)
 {
   enum { SIDE = 12, SAMPLES = 16 };

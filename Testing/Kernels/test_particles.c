@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particles.c - surfaces of particles against spheres and against the potential of all pairs in double; closed meshes; the
- * same bytes on all paths. */
+ * test_particles.c - surfaces of particles against spheres and against the potential summed over all particles in double; closed
+ * meshes; the same bytes on all paths. */
 #include <stdio.h>
 
 #include "particles_mesh.h"
@@ -29,7 +29,7 @@ static double slope_of(const scene *s, const double at[3], double slope[3])
   return other < 1e-4 * length && length > 1e-4 ? sqrt(length) : 0;
 }
 
-/* The potential as the core samples it. */
+/* The potential, clamped as the core samples it. */
 static double sample_of(const scene *s, const double at[3])
 {
   const pmb_particle_request *r = &s->request;
@@ -37,7 +37,7 @@ static double sample_of(const scene *s, const double at[3])
   return r->kernel == PMB_KERNEL_SPHERES ? fmax(v, r->isovalue - 1.75 * r->spacing) : v;
 }
 
-/* The difference of samples at `at` along an axis. */
+/* The derivative along an axis at `at`, by the kind of differences that the request names. */
 static double difference_of(const scene *s, const double at[3], int axis)
 {
   const double h = s->request.spacing, here = sample_of(s, at);
@@ -70,7 +70,7 @@ static double differences_of(const scene *s, const double low[3], const double h
   return sqrt(length) * s->request.spacing > 0.01 ? sqrt(length) : 0;
 }
 
-/* Checks that each point lies on a crossed edge, at the isovalue of the linear potential there, with the gradient's normal. */
+/* Checks that each point lies on a grid edge where the linear potential is the isovalue, and has the gradient's normal. */
 static void judge_points(const scene *s, const test_mesh *m)
 {
   const double h = s->request.spacing, iso = s->request.isovalue, slack = 2e-5 * fmax(1, fabs(iso));
@@ -108,7 +108,7 @@ static void judge_points(const scene *s, const test_mesh *m)
   CHECK(turned == 0, "%d of %lld normals or gradients are wrong", turned, (long long)m->sizes.points);
 }
 
-/* Checks the number of points against that of crossed edges, except at samples so close to the isovalue that rounding decides. */
+/* Checks that there is a point per crossed edge, except at samples so close to the isovalue that rounding decides. */
 static void judge_count(const scene *s, const test_mesh *m)
 {
   const double h = s->request.spacing, iso = s->request.isovalue, slack = 2e-5 * fmax(1, fabs(iso));
@@ -291,7 +291,7 @@ static void normals_of_sphere(void)
   pmb_destroy(context);
 }
 
-/* Two spheres at any distance: the volume of their union. */
+/* Two particles at many distances. Spheres have the volume of their union. */
 static void two_particles(void)
 {
   pmb_context *context = context_new(2, NULL);
@@ -320,7 +320,7 @@ static void two_particles(void)
   pmb_destroy(context);
 }
 
-/* The surface of a block of particles is flat away from its edges, less than a spacing above the last particles. */
+/* The surface of a block of particles is flat away from its edges, less than the particles' distance above the last. */
 static void lattice(void)
 {
   enum { SIDE = 16 };
@@ -352,7 +352,7 @@ static void lattice(void)
   free(position);
 }
 
-/* The distance from a place to the nearest of n places. */
+/* The distance from a point to the nearest of n points. */
 static double nearest(const double at[3], const double (*places)[3], int64_t n)
 {
   double least = INFINITY;
@@ -430,7 +430,7 @@ static void threads_and_paths(void)
   free(position);
 }
 
-/* After a move by whole cells the mesh has the same ids and normals, and its points have moved too. */
+/* Moving particles by whole cells moves the points and keeps ids and normals. */
 static void translation(void)
 {
   static const double shift[] = { 0.25, -17, 4096.75, 1e6 };

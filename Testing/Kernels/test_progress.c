@@ -9,11 +9,11 @@
 
 enum { BINS = 64, PARTS = 3 };
 
-/* What a hook saw in one call of the core. */
+/* What a hook sees during one call of the core. */
 typedef struct watch {
   int64_t calls, stop_at; /* stop_at: the call that asks to stop, 0: none */
   double last, last_time;
-  int alone; /* one thread works */
+  int alone; /* the core has one thread */
   pthread_t caller;
 } watch;
 
@@ -22,14 +22,14 @@ static double seconds_now(void)
   return (double)clock() / CLOCKS_PER_SEC; /* CPU time, so that a busy machine does not matter */
 }
 
-/* The hook is promised every 50 ms. ThreadSanitizer makes everything many times slower. */
+/* The hook is due every 50 ms. ThreadSanitizer makes everything many times slower. */
 #ifdef __SANITIZE_THREAD__
 static const double SILENCE = 2;
 #else
 static const double SILENCE = 0.05;
 #endif
 
-static int look(void *user, double fraction)
+static int check_progress(void *user, double fraction)
 {
   watch *w = user;
   const double now = seconds_now();
@@ -145,7 +145,7 @@ static int make_call(scene *s, int call, int64_t k)
 
 /* ---- cases ---- */
 
-/* On noise, where calls take long enough to show whether the hook is called often. */
+/* Noise, so that calls take long enough to show a hook that is called too rarely. */
 static void fractions_rise_on_the_callers_thread(void)
 {
   for (int threads = 1; threads <= 5; threads += 2) {
@@ -156,7 +156,7 @@ static void fractions_rise_on_the_callers_thread(void)
     volume_make(&s.volume, PMB_FLOAT64, n, n, n, LAYOUT_PACKED);
     volume_fill(&s.volume, DATA_NOISE, &rng);
     s.context = context_new(threads, threads == 1 ? "portable" : NULL);
-    pmb_set_progress(s.context, look, &s.watch);
+    pmb_set_progress(s.context, check_progress, &s.watch);
     for (int call = 0; call < CALLS; call++) {
       make_call(&s, call, 0);
       CHECK(s.watch.calls > 0, "the hook of %s was not called", calls[call].name);
@@ -170,7 +170,7 @@ static void fractions_rise_on_the_callers_thread(void)
   }
 }
 
-/* Stops each call at each call of its hook. Then all must work, from that call on or from one that it builds on. */
+/* Stops each call of the core at each call of its hook. Then the core must work, from that call on or from an earlier one. */
 static void stop_everywhere(void)
 {
   for (int n = 0; n < 2 * CALLS; n++) {
@@ -183,7 +183,7 @@ static void stop_everywhere(void)
     volume_hide(&s.volume, 5000, 0, &rng); /* bind searches the flags, too */
     s.reference = ref_extract(&s.volume.view, s.isovalue, 1);
     s.context = context_new(threads, NULL);
-    pmb_set_progress(s.context, look, &s.watch);
+    pmb_set_progress(s.context, check_progress, &s.watch);
     for (int before = 0; before < call; before++) make_call(&s, before, 0);
     while (make_call(&s, call, k)) {
       test_about("%s stopped at call %lld of the hook, %d threads", calls[call].name, (long long)k, threads);

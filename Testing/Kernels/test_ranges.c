@@ -32,7 +32,7 @@ static void expected_ranges(pmb_type type, int components, int64_t tuples, doubl
   ranges[2 * components + 1] = sqrt(ranges[2 * components + 1]);
 }
 
-static void a_plain_loop(void)
+static void equal_to_a_plain_loop(void)
 {
   static const int64_t sizes[] = { 1, 2, 16383, 16384, 16385, MOST };
   for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
@@ -75,6 +75,6 @@ static void wrong_calls(void)
 
 /* clang-format off */
 TEST_MAIN(
-  CASE(a_plain_loop)
+  CASE(equal_to_a_plain_loop)
   CASE(wrong_calls)
 )

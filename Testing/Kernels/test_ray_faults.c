@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_ray_faults.c - casts that the progress hook stops, and failing allocations. */
+ * test_ray_faults.c - casts that the progress hook stops, and casts whose allocations fail. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ static int hook(void *user, double fraction)
   return ++w->calls == w->stop_at;
 }
 
-/* The hook stops a long picture at each of its calls; the next picture is complete. Many pixels, or rays with many samples. */
+/* The hook stops a picture at its first, second and middle call. The next picture is complete. Many pixels, or long rays. */
 static void stops(void)
 {
   enum { WIDTH = TEST_SLOW ? 200 : 400, HEIGHT = TEST_SLOW ? 150 : 300 };
@@ -43,7 +43,7 @@ static void stops(void)
     s.r.colors = pictures + numbers;
     CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
     const int calls = w.calls;
-    CHECK(calls > 1 && w.wrong == 0, "%d calls, %d wrong ones", calls, w.wrong);
+    CHECK(calls > 1 && w.wrong == 0, "%d calls, %d of them wrong", calls, w.wrong);
     for (int at = 1; at < 4; at++) {
       w = (watch){ 0, at == 3 ? calls / 2 : at, 0, 0, pthread_self() };
       const pmb_status status = pmb_cast_rays(context, &s.r);
@@ -109,10 +109,10 @@ static void stops_between_tiles(void)
   volume_free(&v);
 }
 
-/* Each allocation of a cast fails once: the status says so, nothing leaks, and the next cast gives the picture. */
+/* Each allocation of a cast fails once: the status reports it, nothing leaks, and the next cast gives the picture. */
 static void allocations_fail(void)
 {
-  int told = 0;
+  int reported = 0;
   for (int mode = 0; mode < 5; mode++) {
     static shot s, good;
     test_volume v;
@@ -130,7 +130,7 @@ static void allocations_fail(void)
       test_about("mode %d, allocation %d", mode, n);
       CHECK(status == PMB_OK || (l.refused && status == PMB_OUT_OF_MEMORY), "%s", pmb_error(context));
       if (status == PMB_OUT_OF_MEMORY) {
-        told++;
+        reported++;
         CHECK(l.held == held, "%d blocks are not released", (int)(l.held - held));
         CHECK(strstr(pmb_error(context), "memory") != NULL, "\"%s\" does not mention memory", pmb_error(context));
         CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
@@ -142,7 +142,7 @@ static void allocations_fail(void)
     }
     volume_free(&v);
   }
-  CHECK(told > 0, "no allocation failed");
+  CHECK(reported > 0, "no allocation failed");
 }
 
 /* clang-format off */

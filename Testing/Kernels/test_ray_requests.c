@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_ray_requests.c - rays with known results, pieces and threads, invalid requests. */
+ * test_ray_requests.c - rays with known results, pieces of a volume, threads and paths, wrong requests. */
 #include <stdio.h>
 
 #include "rays_shots.h"
 
 /* ---- known answers ---- */
 
-/* Linear samples: the surface is a plane, whatever the step. */
+/* Linear samples have a plane as surface, for any step. */
 static void a_plane(void)
 {
   test_rng rng = { 521 };
@@ -52,7 +52,7 @@ static void a_plane(void)
   pmb_destroy(context);
 }
 
-/* Distances from a point: each hit lies on the sphere and is lit by the camera like a sphere. */
+/* Distances from a point: each hit lies on the sphere and has the shade of a sphere lit from the camera. */
 static void a_ball(void)
 {
   const double radius = 12, middle = 15.2;
@@ -96,7 +96,7 @@ static void a_ball(void)
 
 /* ---- pieces, threads ---- */
 
-/* Casts samples `low` to `high` along x of a volume, as a piece of it. */
+/* Binds samples `low` to `high` along x as a piece of the volume, and casts the rays. */
 static void cast_piece(pmb_context *context, const shot *s, const test_volume *v, int64_t low, int64_t high)
 {
   const int64_t *d = v->view.dims, width = high - low + 1;
@@ -123,7 +123,7 @@ static void cast_whole_and_parts(pmb_context *context, shot *all, shot parts[2],
   cast_piece(context, all, v, 0, last);
 }
 
-/* Two pieces with a common layer of samples: the nearer color of each pixel is that of the whole. Light differs at the cut. */
+/* Two pieces with a common layer of samples: each pixel's nearer color is the whole's. Without light, as normals differ there. */
 static void pieces(void)
 {
   test_rng rng = { 601 };
@@ -152,7 +152,7 @@ static void pieces(void)
   pmb_destroy(context);
 }
 
-/* Two pieces, pre-integrated: the nearer one over the farther one is the whole, without a seam. */
+/* Two pieces, pre-integrated: the nearer one over the farther one equals the whole, without a seam. */
 static void pieces_of_segments(void)
 {
   test_rng rng = { 602 };
@@ -184,7 +184,7 @@ static void pieces_of_segments(void)
   pmb_destroy(context);
 }
 
-/* The same bytes for any number of threads and any path. */
+/* Any number of threads and any path give the same bytes. */
 static void threads_and_paths(void)
 {
   enum { PATHS = 6 };
@@ -197,7 +197,7 @@ static void threads_and_paths(void)
     };
     const pmb_status status = pmb_create(&options, &contexts[c]);
     CHECK(status == PMB_OK || (status == PMB_UNAVAILABLE && c == 4), "path %d: %s", c, pmb_error(NULL));
-    if (status != PMB_OK) contexts[c] = context_new(threads[c], NULL); /* an old machine */
+    if (status != PMB_OK) contexts[c] = context_new(threads[c], NULL); /* without AVX2 */
   }
   for (int round = 0; round < 50; round++) {
     test_rng rng = { 611 + (uint64_t)round };
@@ -246,7 +246,7 @@ static void nothing_to_see(void)
     place_camera(&s, &v.view, CAMERA_PERSPECTIVE, &rng);
     if (n / 5 == 4) memcpy(s.r.box, beyond, sizeof beyond);
     s.r.plane_count = n / 5 == 5;
-    s.planes[3] = -1; /* 0 >= 1 nowhere */
+    s.planes[3] = -1; /* keeps nothing: 0 >= 1 */
     if (n / 5 == 6) s.r.depth_limit = s.limits;
     if (n / 5 == 7) s.r.world_to_clip[3] += 1000;
     for (int i = 0; i < ref_samples(&v.view) && n / 5 == 8; i++) volume_put(&v, i, NAN);
@@ -254,13 +254,13 @@ static void nothing_to_see(void)
     CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
     CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
     for (int i = 0; i < 4 * PIXELS; i++) seen += s.colors[i] != 0 || s.depth[i / 4] != 1;
-    CHECK(seen == 0, "%d numbers are not empty", seen);
+    CHECK(seen == 0, "%d colors or depths are not empty", seen);
     volume_free(&v);
   }
   pmb_destroy(context);
 }
 
-/* Samples at the limits of their types: the picture need not be good, but its numbers are from 0 to 1. */
+/* Samples at the limits of their types: all colors, opacities and depths are from 0 to 1. */
 static void extreme_samples(void)
 {
   test_rng rng = { 651 };
@@ -342,13 +342,13 @@ static void bad_members(void)
   }
 }
 
-/* A number in a request: its offset, how many of the wrong numbers are wrong for it, and the modes that check it. */
+/* A number in a shot: its offset and type, how many of wrong_numbers' values it must refuse, and the modes that check it. */
 typedef struct number {
   size_t at;
   int is_float, most, first_mode, last_mode;
 } number;
 
-/* Makes each of some numbers of a shot wrong. */
+/* Checks that wrong values of each number are refused. */
 static void wrong_numbers(const number *list, size_t count)
 {
   static const double wrong[] = { NAN, INFINITY, -INFINITY, -1, 1.5 };
@@ -384,7 +384,7 @@ static void bad_numbers(void)
   wrong_numbers(list, sizeof list / sizeof *list);
 }
 
-/* Light that is not a number, and colors outside 0 to 1. */
+/* Non-finite light, and colors outside 0 to 1. */
 static void bad_light_and_colors(void)
 {
   static const number list[] = { { offsetof(shot, lights[0].position[1]), 0, 3, 0, 1 },
@@ -396,7 +396,7 @@ static void bad_light_and_colors(void)
   wrong_numbers(list, sizeof list / sizeof *list);
 }
 
-/* Cameras that see nothing or everything: refused or not, the numbers stay valid. */
+/* Singular matrices are refused. Other degenerate ones may be; their pictures have only numbers from 0 to 1. */
 static void degenerate_cameras(void)
 {
   static shot s;
@@ -437,7 +437,6 @@ static void degenerate_cameras(void)
   volume_free(&v);
 }
 
-/* Wrong color_by and gradient_table. */
 static void bad_color_by_and_gradients(void)
 {
   static const pmb_attribute attributes[] = { { .type = PMB_FLOAT32, .components = 1 },
@@ -473,7 +472,7 @@ static void bad_color_by_and_gradients(void)
   pmb_destroy(context);
 }
 
-/* A context keeps the tables of the last picture. Whatever changes, the picture equals that of a new context. */
+/* A context keeps the tables of its last picture. After any change its picture equals that of a new context. */
 static void changed_tables(void)
 {
   static shot s, fresh;
@@ -524,7 +523,7 @@ static void changed_tables(void)
     CHECK_STATUS(other, pmb_bind(other, &v.view), PMB_OK);
     CHECK_STATUS(other, pmb_cast_rays(other, &fresh.r), PMB_OK);
     CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
-    CHECK(!memcmp(s.colors, fresh.colors, sizeof s.colors), "change %d: another picture", n);
+    CHECK(!memcmp(s.colors, fresh.colors, sizeof s.colors), "change %d: the picture differs", n);
     pmb_destroy(other);
   }
   volume_free(&s.other);

@@ -33,7 +33,7 @@ static void gradient_opacity_round(shot *s, test_volume *v, int round, test_rng 
 }
 ROUNDS(gradient_opacity, 3, 60, 15)
 
-/* Samples that are large relative to their differences: a float cannot hold the difference. */
+/* Large samples with small differences, which are lost in float. */
 static void large_samples_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   static const pmb_type types[] = { PMB_INT32, PMB_UINT32, PMB_INT64, PMB_UINT64, PMB_FLOAT64 };
@@ -66,8 +66,8 @@ static void segments_round(shot *s, test_volume *v, int round, test_rng *rng)
 }
 ROUNDS(segments, 19, 60, 20)
 
-/* The opacity of a length is the same for any step, also between two colors of the table. */
-static void opacity_of_a_way_round(shot *s, test_volume *v, int round, test_rng *rng)
+/* A length has the same opacity for any step, also between two colors of the table. */
+static void opacity_of_a_length_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   static const float ends[][2] = { { 0.3f, 0.3f }, { 0.1f, 0.5f }, { 0, 1 } };
   volume_make(v, PMB_FLOAT32, 20, 20, 20, LAYOUT_PACKED);
@@ -79,9 +79,9 @@ static void opacity_of_a_way_round(shot *s, test_volume *v, int round, test_rng 
   s->r.preintegrate = round / 3 % 2;
   place_camera(s, &v->view, CAMERA_PARALLEL, rng);
 }
-ROUNDS(opacity_of_a_way, 4, 12, 3)
+ROUNDS(opacity_of_a_length, 4, 12, 3)
 
-/* Greatest, least and mean value, with tables of all sizes. */
+/* Maximum, minimum and average, with tables of all sizes. */
 static void single_values_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   any_shot(s, v, round, (pmb_ray_mode)(PMB_RAY_MAXIMUM + round / 10 % 3), rng);
@@ -102,7 +102,7 @@ static void bounded_round(shot *s, test_volume *v, int round, test_rng *rng)
 }
 ROUNDS(bounded, 6, 100, 12)
 
-/* Hidden samples and cells, samples that are not finite. */
+/* Hidden samples and cells, and non-finite samples. */
 static void lit_holes_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   any_shot(s, v, 10 * (round / 2) + 8 + round % 2, (pmb_ray_mode)(round % 5), rng);
@@ -112,7 +112,7 @@ static void lit_holes_round(shot *s, test_volume *v, int round, test_rng *rng)
 }
 ROUNDS(lit_holes, 7, 30, 4)
 
-/* Without light, which depends on the samples beside the holes. */
+/* The same without light, which depends on the samples beside holes. */
 static void holes_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   lit_holes_round(s, v, round, rng);
@@ -120,7 +120,7 @@ static void holes_round(shot *s, test_volume *v, int round, test_rng *rng)
 }
 ROUNDS(holes, 8, 30, 4)
 
-/* Sixteen isovalues, several of them between two samples of a ray, from both sides. */
+/* Sixteen isovalues, several of them between two samples of a ray. */
 static void close_surfaces_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   make_plain(v, round % FIELDS, rng);
@@ -135,7 +135,7 @@ static void close_surfaces_round(shot *s, test_volume *v, int round, test_rng *r
 }
 ROUNDS(close_surfaces, 9, 10, 4)
 
-/* A few small things in many empty bricks. */
+/* A few small objects in many empty bricks. */
 static void empty_space_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   volume_make(v, round % 2 ? PMB_FLOAT32 : PMB_UINT8, 130, 60, 50, LAYOUT_PACKED);
@@ -154,12 +154,12 @@ static void empty_space_round(shot *s, test_volume *v, int round, test_rng *rng)
 }
 ROUNDS(empty_space, 10, 25, 2)
 
-/* Integers, with isovalues equal to samples: the surface is where the value is first reached, not farther in. */
+/* Integers as samples and isovalues: the surface lies where a ray first reaches the isovalue. */
 static void plateaus_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   volume_make(v, (pmb_type)(1 + round % 10), 40, 17, 18, LAYOUT_PACKED);
   fill_field(v, round % FIELDS, 1.4, 1.2, rng);
-  for (int64_t n = 0; n < ref_samples(&v->view); n++) { /* none on the border */
+  for (int64_t n = 0; n < ref_samples(&v->view); n++) { /* 0 on the border */
     const int64_t i = n % 40, j = n / 40 % 17, k = n / 680;
     volume_put(v, n, i % 39 && j % 16 && k % 17 ? floor(volume_get(v, n) + 0.5) : 0);
   }
@@ -181,7 +181,7 @@ static void along_the_axes_round(shot *s, test_volume *v, int round, test_rng *r
   forward[axis] = round / 3 % 2 ? 1 : -1;
   for (int c = 0; c < 3; c++) eye[c] = 10 - 60 * forward[c];
   rr_look(s->r.world_to_clip, eye, forward, 1, 1, 1, 1, 120);
-  for (int c = 0; c < 4; c++) /* a pixel each sample or half a sample; the centre of the first is beside a sample */
+  for (int c = 0; c < 4; c++) /* one or two pixels per sample; the center of the first lies beside a sample */
     for (int r = 0; r < 2; r++) {
       const double scale = 2. * finer / (r ? HIGH : WIDE), middle = 10.25 + (r ? 0.25 : 0) * (finer > 1);
       s->r.world_to_clip[4 * r + c] = c == 3 ? -scale * middle : c == (axis + 1 + r) % 3 ? scale : 0;
@@ -189,7 +189,7 @@ static void along_the_axes_round(shot *s, test_volume *v, int round, test_rng *r
 }
 ROUNDS(along_the_axes, 12, 60, 5)
 
-/* Tiny, huge and sheared worlds, each with a camera of its size. */
+/* Tiny, huge and sheared worlds, with cameras that fit them. */
 static void worlds_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   double center[3];
@@ -202,7 +202,7 @@ static void worlds_round(shot *s, test_volume *v, int round, test_rng *rng)
 }
 ROUNDS(worlds, 13, 5 * WORLDS, 5)
 
-/* Samples of very small and very large size. */
+/* Samples of very small and very large magnitude. */
 static void sample_sizes_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   const double size = pow(10, round / 2 * 5 - 35);
@@ -216,7 +216,7 @@ static void sample_sizes_round(shot *s, test_volume *v, int round, test_rng *rng
 }
 ROUNDS(sample_sizes, 14, 29, 5)
 
-/* Cameras far away, since samples count from the camera; and long volumes. */
+/* Cameras far away, because steps count from the near plane; long volumes. */
 static void far_away_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   const int64_t length = round % 3 ? 40 : 2000;
@@ -233,7 +233,7 @@ static void far_away_round(shot *s, test_volume *v, int round, test_rng *rng)
 }
 ROUNDS(far_away, 15, 24, 3)
 
-/* Volumes so long that a float has few digits left after the index of a sample. */
+/* Volumes so long that the index of a sample leaves a float few digits for the fraction. */
 static void long_volumes_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   const int64_t length = round < 4 ? 20000 : 100000;
@@ -243,7 +243,7 @@ static void long_volumes_round(shot *s, test_volume *v, int round, test_rng *rng
   for (int64_t n = 0; n < ref_samples(&v->view); n++)
     volume_put(v, n, sin(0.2 * (double)(n % length) + 0.3) + 0.2 * (double)(n / length % 5));
   shot_make(s, round % 2 ? PMB_RAY_COMPOSITE : PMB_RAY_ISOSURFACE);
-  s->r.depth = NULL; /* is as exact as a float index */
+  s->r.depth = NULL; /* only as exact as a float index */
   set_isovalues(s, 1, 0.4, 1, 0.7);
   set_table(s, TABLE, -3, 3, 5, 0.7, rng);
   for (int c = 0; c < 3; c++) eye[c] = (c ? 2 : (double)length - 10) - 20 * forward[c];
@@ -251,7 +251,7 @@ static void long_volumes_round(shot *s, test_volume *v, int round, test_rng *rng
 }
 ROUNDS(long_volumes, 17, 6, 0.5)
 
-/* Steps much smaller than a cell. An alarm ends the program if a picture does not end. */
+/* Steps much smaller than a cell. An alarm ends a picture that hangs. */
 static void small_steps_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   alarm(20);
@@ -272,7 +272,7 @@ static void small_steps(void)
   alarm(0);
 }
 
-/* Jittered samples find the same surfaces. With long steps they give another picture with about the same mean. */
+/* Jitter keeps surfaces. It changes a composite with long steps, but hardly its mean. */
 static void jitter(void)
 {
   static shot plain, moved;
@@ -307,7 +307,7 @@ static void jitter(void)
   pmb_destroy(context);
 }
 
-/* Mean error of a picture, from that of the reference with very short steps and a color per sample. */
+/* Mean error of a picture against the reference with very short steps and a color per sample. */
 static double error_of(const shot *s, const pmb_volume *v)
 {
   pmb_ray_request fine = s->r;
@@ -325,7 +325,7 @@ static double error_of(const shot *s, const pmb_volume *v)
   return sum / (PIXELS / 3);
 }
 
-/* An opacity of 1 in one interval of the table: with steps of 1, pixels whose ray reaches it are opaque, in its color. */
+/* An opacity of 1 in one interval of the table: pixels whose rays reach it are opaque, in its color, even with steps of 1. */
 static void opaque_values(void)
 {
   enum { FIRST = 640 };
@@ -361,7 +361,7 @@ static void opaque_values(void)
   pmb_destroy(context);
 }
 
-/* Three narrow peaks: with steps of 1 a color per segment is much nearer to the converged picture than a color per sample. */
+/* Three narrow peaks of the table: with steps of 1 the error with a color per segment is a tenth of that with one per sample. */
 static void narrow_peaks(void)
 {
   static shot s;
@@ -394,10 +394,10 @@ static void narrow_peaks(void)
   pmb_destroy(context);
 }
 
-/* PMB_TEST_ROUNDS: the number of rounds. PMB_TEST_SEED: the seed of the first; each round has its own. */
+/* Environment: PMB_TEST_ROUNDS, the number of rounds; PMB_TEST_SEED, the seed of the first. Each round has its own seed. */
 static uint64_t first_seed = 7000;
 
-/* Everything at once. */
+/* A random volume, camera and request. */
 static void anything_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   *rng = (test_rng){ first_seed + (uint64_t)round };
@@ -449,7 +449,7 @@ TEST_MAIN(
   CASE(large_samples)
   CASE(composite)
   CASE(segments)
-  CASE(opacity_of_a_way)
+  CASE(opacity_of_a_length)
   CASE(single_values)
   CASE(bounded)
   CASE(holes)

@@ -3,7 +3,7 @@
  * test_reference.c - the core against the brute-force mesh of reference.c, on random volumes. */
 #include "test_util.h"
 
-/* Number of bricks that have, halo included, a sample that is not finite. */
+/* Number of bricks with a non-finite sample, halo included. */
 static int64_t bricks_not_finite(const pmb_volume *v)
 {
   const int64_t *d = v->dims;
@@ -20,7 +20,7 @@ static int64_t bricks_not_finite(const pmb_volume *v)
   return count;
 }
 
-/* Range and bricks of the bound volume. */
+/* Checks range and bricks of the bound volume. */
 static void judge_info(pmb_context *context, const test_volume *v)
 {
   pmb_info info = { .struct_size = sizeof info };
@@ -136,7 +136,7 @@ static void non_finite_and_hidden(void)
   pmb_destroy(context);
 }
 
-/* All 256 cases of a cell, and random neighbours. */
+/* All 256 cases of a cell, and random pairs of cells. */
 static void every_case_of_a_cell(void)
 {
   test_rng rng = { 15 };

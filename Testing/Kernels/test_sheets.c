@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_sheets.c - pmb_split_sheets gives a manifold even where the level set touches itself, with the same triangles in space. */
+ * test_sheets.c - pmb_split_sheets gives a manifold even where the isosurface touches itself, and moves no triangle. */
 #include "test_util.h"
 
 enum { N = 9, MOST = 64 };
 
-/* Whole numbers of a few values: the isovalue equals many samples. */
+/* Integers of a few values: isovalues equal many samples. */
 static void noise(test_volume *v, int values, uint64_t seed)
 {
   test_rng rng = { seed };
@@ -27,7 +27,7 @@ static void one_fan(const int64_t *ids, int64_t first, int64_t end, int64_t poin
   int64_t others[MOST][2];
   int count = 0, reached[MOST] = { 1 }, changed = 1, all = 0;
   for (int64_t c = 3 * first; c < 3 * end; c++)
-    if (ids[c] == point && CHECK(count < MOST, "point %lld: many triangles", (long long)point)) {
+    if (ids[c] == point && CHECK(count < MOST, "point %lld: too many triangles for the test", (long long)point)) {
       others[count][0] = ids[c % 3 == 2 ? c - 2 : c + 1];
       others[count++][1] = ids[c % 3 == 0 ? c + 2 : c - 1];
     }
@@ -39,10 +39,10 @@ static void one_fan(const int64_t *ids, int64_t first, int64_t end, int64_t poin
           reached[j] = changed = 1;
   }
   for (int i = 0; i < count; i++) all += reached[i];
-  CHECK(count > 0 && all == count, "point %lld: %d of %d triangles hang together", (long long)point, all, count);
+  CHECK(count > 0 && all == count, "point %lld: %d of %d triangles are connected", (long long)point, all, count);
 }
 
-/* Checks all edges and points. before: the ids before the split. Returns the number of edges that had more than two triangles. */
+/* Checks all edges. before: the ids before the split. Returns the number of sides that several triangles had then. */
 static int judge_part(const int64_t *ids, const int64_t *before, int64_t first, int64_t end)
 {
   int bad = 0;
@@ -66,7 +66,7 @@ static int64_t *ids_of(const test_mesh *m)
   return ids;
 }
 
-/* Splits the mesh of a volume and checks it. Adds to `met` the edges with more than two triangles and the doubled points. */
+/* Splits the mesh of a volume and checks it. Adds to `met` the sides that several triangles had, and the doubled points. */
 static void judge(
   const pmb_volume *volume, const double *isovalues, int64_t count, pmb_type real, pmb_type id, int64_t met[2])
 {
@@ -121,7 +121,7 @@ static void noise_of_few_values(void)
       &v.view, isovalues, n % 3 ? 1 : 4, n % 2 ? PMB_FLOAT32 : PMB_FLOAT64, n / 2 % 2 ? PMB_INT32 : PMB_INT64, met);
     volume_free(&v);
   }
-  CHECK(met[0] > 100 && met[1] > 500, "%lld edges, %lld points: the test checks little", (long long)met[0],
+  CHECK(met[0] > 100 && met[1] > 500, "only %lld shared sides, %lld doubled points", (long long)met[0],
     (long long)met[1]);
 }
 

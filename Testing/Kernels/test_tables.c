@@ -88,8 +88,8 @@ static void middle2(int edge, int p[3])
   for (int a = 0; a < 3; a++) p[a] = (ref_edge_corners[edge][0] >> a & 1) + (ref_edge_corners[edge][1] >> a & 1);
 }
 
-/* Segments lie in faces, with the inside on their right; diagonals do not. On a face with outward normal f, a triangle to the left
- * of a -> b has a normal along (b - a) x -f: away from the inside. */
+/* Segments lie in faces, with the inside on their right; diagonals do not. On a face with outward normal f, a triangle to the
+ * left of a -> b has a normal along (b - a) x -f: away from the inside. */
 static void segments_lie_in_faces_and_face_lower_values(void)
 {
   for (int corners = 0; corners < 256; corners++) {

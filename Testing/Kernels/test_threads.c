@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_threads.c - several contexts at once on the same samples. Most useful under ThreadSanitizer. */
+ * test_threads.c - several contexts at once on the same samples; most useful under ThreadSanitizer. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <time.h>
@@ -13,8 +13,8 @@ typedef struct caller {
   const test_volume *volume;
   const ref_mesh *references[2];
   const double *isovalues;
-  pmb_context *context; /* NULL: the caller makes one, which stays */
-  int index, wrong;     /* CHECK is for one thread: callers only count */
+  pmb_context *context; /* NULL: the caller makes one and leaves it */
+  int index, wrong;     /* CHECK is not thread-safe: callers only count */
 } caller;
 
 static int same(const test_mesh *m, const ref_mesh *r)
@@ -31,7 +31,7 @@ static int same(const test_mesh *m, const ref_mesh *r)
   return 1;
 }
 
-static void use(caller *c, int which)
+static void extract_once(caller *c, int which)
 {
   test_mesh m;
   c->wrong += pmb_bind(c->context, &c->volume->view) != PMB_OK;
@@ -40,13 +40,13 @@ static void use(caller *c, int which)
   mesh_free(&m);
 }
 
-static void *call(void *p)
+static void *run_caller(void *p)
 {
   caller *c = p;
   pmb_options options = { .struct_size = sizeof options, .threads = 1 + c->index % 3 };
   for (int n = 0; n < ROUNDS; n++) {
     if (!c->context && pmb_create(&options, &c->context) != PMB_OK) return c->wrong++, NULL;
-    use(c, (n + c->index) % 2);
+    extract_once(c, (n + c->index) % 2);
     if (n % 3 == 2 && n + 1 < ROUNDS) { /* new workers every now and then */
       pmb_destroy(c->context);
       c->context = NULL;
@@ -62,7 +62,7 @@ static void *call(void *p)
   return NULL;
 }
 
-/* In the second wave each thread uses a context that another thread made; this one destroys it. */
+/* In the second wave each thread uses a context of another thread. The main thread destroys the contexts. */
 static void contexts_at_once(void)
 {
   test_rng rng = { 81 };
@@ -78,12 +78,12 @@ static void contexts_at_once(void)
   for (int wave = 0; wave < 2; wave++) {
     for (int n = 0; n < CALLERS; n++) {
       callers[n] = (caller){ &v, { r[0], r[1] }, isovalues, contexts[(n + 1) % CALLERS], n, 0 };
-      if (pthread_create(threads + n, NULL, call, callers + n)) abort();
+      if (pthread_create(threads + n, NULL, run_caller, callers + n)) abort();
     }
     for (int n = 0; n < CALLERS; n++) {
       pthread_join(threads[n], NULL);
       contexts[n] = callers[n].context;
-      CHECK(callers[n].wrong == 0, "wave %d, caller %d: %d things went wrong", wave, n, callers[n].wrong);
+      CHECK(callers[n].wrong == 0, "wave %d, caller %d: %d failures", wave, n, callers[n].wrong);
     }
   }
   for (int n = 0; n < CALLERS; n++) pmb_destroy(contexts[n]);
@@ -92,7 +92,7 @@ static void contexts_at_once(void)
   volume_free(&v);
 }
 
-/* Loops so short that threads start late, while others end, find no work, or are asleep. */
+/* Calls so short that threads start late, while others end, find no work, or sleep. */
 static void many_short_calls(void)
 {
   test_rng rng = { 83 };
@@ -108,8 +108,8 @@ static void many_short_calls(void)
       context = context_new(2 + n % 14, NULL);
     }
     caller c = { &v, { r, r }, &isovalue, context, 0, 0 };
-    use(&c, 0);
-    CHECK(c.wrong == 0, "round %d: %d things went wrong", n, c.wrong);
+    extract_once(&c, 0);
+    CHECK(c.wrong == 0, "round %d: %d failures", n, c.wrong);
     const struct timespec pause = { 0, n % 3 * 40000 };
     nanosleep(&pause, NULL);
   }

@@ -39,7 +39,7 @@ int test_check(int passed, const char *file, int line, const char *condition, co
   if (failures++ < FAILURES_SHOWN) {
     va_list list;
     va_start(list, format);
-    printf("%s:%d: not so: %s\n  ", file, line, condition);
+    printf("%s:%d: check failed: %s\n  ", file, line, condition);
     vprintf(format, list);
     printf("\n");
     if (*about) printf("  input: %s\n", about);
@@ -65,7 +65,7 @@ void *test_allocate(int64_t count, size_t size)
 {
   void *p = calloc((size_t)(count > 0 ? count : 1), size);
   if (!p) {
-    printf("the test itself is out of memory\n");
+    printf("out of memory for the test's own data\n");
     exit(3);
   }
   return p;

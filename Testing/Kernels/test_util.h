@@ -71,7 +71,7 @@ int test_status(
 /* Describes the current input; printed with every failure. */
 void test_about(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* Ends the program: the case is skipped. */
+/* Ends the program as skipped, or as failed if a check has failed. */
 void test_skip(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* A wrong value for a member of a struct, and a word that the error text must contain. */
@@ -89,10 +89,10 @@ typedef struct test_wrong {
 void test_set_wrong(void *object, const test_wrong *wrong);
 
 /* Checks that the call fails with a status, and that the error text contains a word. */
-#define CHECK_REFUSED(context, call, expected, word)                                                           \
-  do {                                                                                                         \
-    if (CHECK_STATUS(context, call, expected))                                                                 \
-      CHECK(strstr(pmb_error(context), word) != NULL, "\"%s\" does not say \"%s\"", pmb_error(context), word); \
+#define CHECK_REFUSED(context, call, expected, word)                                                    \
+  do {                                                                                                  \
+    if (CHECK_STATUS(context, call, expected))                                                          \
+      CHECK(strstr(pmb_error(context), word) != NULL, "\"%s\" lacks \"%s\"", pmb_error(context), word); \
   } while (0)
 
 /* Failures so far in this case. */
@@ -155,7 +155,7 @@ const char *type_name(pmb_type type);
  * sample in `run` differs from the one before it. Sets isovalues among the samples. */
 enum { WIDE_VOLUMES = 12, WIDE_ISOVALUES = 3 };
 void volume_wide(test_volume *v, int n, int run, const int64_t dims[3], test_rng *rng, double *isovalues);
-/* A random volume of the given size: type, data, layout, transform, non-finite samples; describes it. */
+/* A random volume of the given size: type, data, layout, transform, flags, non-finite samples. Calls test_about. */
 void volume_random(test_volume *v, int64_t nx, int64_t ny, int64_t nz, test_rng *rng);
 
 /* ---- meshes (test_mesh.c) ---- */
@@ -183,14 +183,14 @@ int mesh_canaries_alive(const test_mesh *m);
 /* Whether all arrays have the same bytes. Prints which one differs. */
 int mesh_equal(const test_mesh *a, const test_mesh *b, const char *what);
 
-pmb_context *context_new(int threads, const char *path); /* both may be 0; never NULL: skips or fails otherwise */
+pmb_context *context_new(int threads, const char *path); /* 0, NULL: defaults. Skips or exits if it fails */
 /* Counts and emits into a new mesh. On failure the mesh is empty and the status is returned. */
 pmb_status mesh_extract(pmb_context *context, const double *isovalues, int64_t count, int remove_degenerate,
   pmb_type real_type, pmb_type id_type, test_mesh *m);
-/* The same with an estimator of gradients. */
+/* The same with a gradient estimator. */
 pmb_status mesh_extract_by(pmb_context *context, pmb_gradient_estimator estimator, const double *isovalues,
   int64_t count, int remove_degenerate, pmb_type real_type, pmb_type id_type, test_mesh *m);
-/* Binds as well, with a context of its own, and checks that it succeeds. */
+/* Also binds, with a context of its own, and checks that all calls succeed. */
 void mesh_of_volume(const pmb_volume *volume, double isovalue, int remove_degenerate, test_mesh *m);
 
 /* ---- judges (test_judge.c) ---- */
@@ -201,8 +201,8 @@ void judge_reference(const test_mesh *m, const ref_mesh *r);
  * ids and the estimator. Returns the sizes. */
 pmb_sizes judge_isovalue(
   pmb_context *context, const test_volume *v, double isovalue, int remove_degenerate, int variant);
-/* Checks the range of ids, unused points, and that edges are used equally often in both directions (once, unless points were
- * merged). r: tells which edges may be open (border, non-finite cells). NULL: none. */
+/* Checks that ids are in range, that each point is used, and that each edge is used equally often in both directions (once,
+ * unless points were merged). r tells which edges may be open (at the border and at invalid cells); NULL: none. */
 void judge_topology(const test_mesh *m, const ref_mesh *r, int remove_degenerate);
 /* Checks that every triangle has an area and no two points have the same coordinates. */
 void judge_no_degenerates(const test_mesh *m);

@@ -36,7 +36,7 @@ static double depth_at(const visible_scene *s, int64_t triangle, double x, doubl
 }
 
 /* Flags the triangles that were found. They must be triangles of the mesh, in its order. */
-static void mark(const visible_scene *s, int64_t count, char *found)
+static void flag_found(const visible_scene *s, int64_t count, char *found)
 {
   int64_t next = 0;
   memset(found, 0, VS_TRIANGLES);
@@ -44,7 +44,7 @@ static void mark(const visible_scene *s, int64_t count, char *found)
     found[t] = !memcmp(s->triangles + 3 * t, s->visible + 3 * next, 3 * sizeof(uint32_t));
     next += found[t];
   }
-  CHECK(next == count, "%lld of %lld are the mesh's, in its order", (long long)next, (long long)count);
+  CHECK(next == count, "%lld of %lld are triangles of the mesh, in its order", (long long)next, (long long)count);
 }
 
 /* Checks that the nearest triangle at each sample is found. */
@@ -53,7 +53,7 @@ static void check_nearest(const visible_scene *s, int64_t count)
   static char found[VS_TRIANGLES];
   const pmb_visible_request *r = &s->request;
   int missing = 0;
-  mark(s, count, found);
+  flag_found(s, count, found);
   for (int n = 0; n < r->width * r->height * r->samples; n++) {
     const int pixel = n / r->samples, i = n % r->samples;
     const double x = 2 * (pixel % r->width + (double)r->places[2 * i]) / r->width - 1;
@@ -107,7 +107,7 @@ static void add_sheet(visible_scene *s, float z)
   }
 }
 
-/* A sheet in front of the camera: all triangles that cover a sample are found, none behind the sheet, none outside the view. */
+/* All triangles of a sheet are found, less than 30% of those of an equal sheet behind it, and none outside the view. */
 static void hidden_are_left_out(void)
 {
   static visible_scene s;
@@ -122,16 +122,16 @@ static void hidden_are_left_out(void)
     vs_look(0, 0, 3, 1, 5, 0, s.request.to_clip);
     CHECK_STATUS(context, pmb_find_visible(context, &s.request, &one), PMB_OK);
     CHECK(one == 3000, "%lld of a sheet", (long long)one);
-    for (int t = 0; t < 3000; t++) { /* the same again, behind */
+    for (int t = 0; t < 3000; t++) { /* an equal sheet behind */
       for (int c = 0; c < 9; c++) s.points[9 * (3000 + t) + c] = s.points[9 * t + c] - (c % 3 == 2 ? 0.5f : 0);
       for (int c = 0; c < 3; c++) s.triangles[3 * (3000 + t) + c] = (uint32_t)(3 * (3000 + t) + c);
     }
     s.request.triangle_count = 6000;
     vs_set_bounds(&s, 18000);
     CHECK_STATUS(context, pmb_find_visible(context, &s.request, &two), PMB_OK);
-    mark(&s, two, found);
+    flag_found(&s, two, found);
     for (int t = 3000; t < 6000; t++) behind += found[t];
-    /* near the edges of the front triangles nothing surely hides those behind */
+    /* near edges of the front triangles those behind are not surely hidden */
     CHECK(two - behind == 3000 && behind < 900, "%lld, of which %lld are behind", (long long)two, (long long)behind);
     s.request.to_clip[3] += 5; /* beside the picture */
     CHECK_STATUS(context, pmb_find_visible(context, &s.request, &two), PMB_OK);
@@ -155,7 +155,7 @@ static void same_for_any_threads_and_path(void)
     CHECK_STATUS(contexts[1], pmb_find_visible(contexts[1], &s.request, &counts[1]), PMB_OK);
     CHECK(counts[0] == counts[1] && !memcmp(first, s.visible, (size_t)counts[0] * 12), "%lld and %lld",
       (long long)counts[0], (long long)counts[1]);
-    if (counts[0] > 0) { /* no room: the number, and nothing else */
+    if (counts[0] > 0) { /* too little room: only the number is written */
       memset(s.visible, 0xab, sizeof s.visible);
       s.request.visible_capacity = counts[0] - 1;
       CHECK_STATUS(contexts[0], pmb_find_visible(contexts[0], &s.request, &counts[1]), PMB_OK);
@@ -200,8 +200,8 @@ static void bad_requests(void)
   pmb_destroy(context);
 }
 
-/* Points that are NaN, or all at one place; a view without depth. */
-static void strange_meshes(void)
+/* Points that are NaN, huge or equal; views that are 0 or huge. */
+static void degenerate_scenes(void)
 {
   static visible_scene s;
   pmb_context *context = context_new(2, NULL);
@@ -248,6 +248,6 @@ TEST_MAIN(
   CASE(hidden_are_left_out)
   CASE(same_for_any_threads_and_path)
   CASE(bad_requests)
-  CASE(strange_meshes)
+  CASE(degenerate_scenes)
   CASE(allocations_fail)
 )

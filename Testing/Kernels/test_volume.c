@@ -49,7 +49,7 @@ void volume_make(test_volume *v, pmb_type type, int64_t nx, int64_t ny, int64_t 
     if (reach > 0) high += reach;
   }
   v->memory = test_allocate(high - low + 1, (size_t)size);
-  /* Memory between the samples must not matter: fill it with numbers that are large, also as floats. */
+  /* Memory between the samples must not matter. These bytes are large numbers, also as floats. */
   memset(v->memory, 0x7e, (size_t)((high - low + 1) * size));
   v->view.samples = (char *)v->memory - low * size;
   if (layout == LAYOUT_PACKED) memset(v->view.strides, 0, sizeof v->view.strides);
@@ -133,7 +133,7 @@ static void set_limit(const test_volume *v, int64_t i, int64_t j, int64_t k, uin
 
 void volume_wide(test_volume *v, int n, int run, const int64_t dims[3], test_rng *rng, double *isovalues)
 {
-  /* Samples first + step * (0 to 8), modulo 2^64: a list that starts below the upper end goes on at the lower end. */
+  /* Samples first + step * (0 to 8), modulo 2^64: a list that reaches the upper end continues at the lower end. */
   static const struct {
     pmb_type type;
     uint64_t first, step;
@@ -178,7 +178,7 @@ void volume_fill(const test_volume *v, int data, test_rng *rng)
   const int64_t *dims = v->view.dims;
   double low, high, wave[6];
   type_range(v->view.type, &low, &high);
-  /* Half of the volumes of wide types stay small, for ties and exact fractions. */
+  /* Half of the volumes of wide types have small values, for ties and exact fractions. */
   if (high > 1e6) {
     int wide = (int)rng_int(rng, 0, 1);
     high = wide ? (high < 1e30 ? high : 1e30) : 1000;
@@ -278,7 +278,7 @@ void volume_sampled(test_volume *v, pmb_type type, int64_t n, double (*f)(double
   }
 }
 
-/* Allocates exactly n bytes. About one in `every` has a bit of `bits`, the others have other bits. */
+/* Allocates exactly n flags. About one in `every` has a bit of `bits`, the others have none of these. */
 static uint8_t *random_flags(int64_t n, int every, uint8_t bits, test_rng *rng)
 {
   uint8_t *flags = test_allocate(n, 1);
@@ -308,7 +308,7 @@ void volume_random(test_volume *v, int64_t nx, int64_t ny, int64_t nz, test_rng 
 {
   pmb_type type = (pmb_type)rng_int(rng, PMB_INT8, PMB_FLOAT64);
   int data = (int)rng_int(rng, 0, DATA_KINDS - 1), world = (int)rng_int(rng, 0, WORLDS - 1);
-  /* More of the packed volumes, which have a fast path. */
+  /* Half of the volumes are packed, for the fast path; so are some of the others. */
   int layout = rng_int(rng, 0, 1) ? LAYOUT_PACKED : (int)rng_int(rng, 0, LAYOUTS - 1);
   int every = rng_int(rng, 0, 2) ? 0 : (int)rng_int(rng, 4, 400);
   int samples = rng_int(rng, 0, 5) ? 0 : (int)rng_int(rng, 1, 2000);

@@ -67,7 +67,7 @@ static void vs_begin(visible_scene *s, int width, int height, int samples)
   }
 }
 
-/* Triangles that share no points. All of a scene have one size, from a hundredth of the picture to all of it. */
+/* Random triangles that share no points, of one size in each scene: from a hundredth of the picture to all of it. */
 static void vs_random(visible_scene *s, test_rng *rng)
 {
   const double size = pow(10, rng_real(rng, -2, 0)), away = rng_int(rng, 0, 3) ? rng_real(rng, 1.5, 5) : 0.2;

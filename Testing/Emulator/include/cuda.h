@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The functions of CUDA's driver that kernels use, on the CPU: asynchronous copies of boxes of volumes. */
+ * Replaces CUDA's header of this name: asynchronous copies of boxes of volumes, on the CPU. */
 #ifndef EMULATED_CUDA_H
 #define EMULATED_CUDA_H
 
@@ -19,7 +19,7 @@ typedef struct CUtensorMap {
   int64_t dims[3], strides[3], box[3]; /* strides in samples */
 } CUtensorMap;
 
-/* Three dimensions; refuses what the driver refuses. */
+/* For three dimensions. Refuses what the driver refuses. */
 static inline CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType, cuuint32_t rank, void *d_data,
   const cuuint64_t *dims, const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *steps,
   CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill)
@@ -73,7 +73,7 @@ static inline uint32_t is_over(uint64_t *barrier, uint32_t parity)
   return ((volatile emulated_barrier *)barrier)->parity != parity;
 }
 
-/* Copies a box and arrives; samples outside are 0. Its size must be the expected one, and its address a multiple of 128. */
+/* Copies a box, with 0 outside the volume, and arrives. Traps if `bytes` is not the box's or `to` not a multiple of 128. */
 static inline void copy_box(
   const CUtensorMap *map, int64_t x, int64_t y, int64_t z, size_t bytes, void *to, uint64_t *barrier)
 {

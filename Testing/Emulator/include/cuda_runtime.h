@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Replaces CUDA's header of this name: a C++ compiler compiles the kernels for the host, and the GPU's tests run on any machine.
- * It has the functions that Kernels/ and the papers' systems use. Results are CUDA's, bit by bit, except where CUDA does not
- * define them.
+ * It has the functions that Kernels/ and the papers' systems use. Results are CUDA's, bit by bit, where CUDA defines them.
  *
  * Rules for the sources: kernels are launched by cudaLaunchKernelEx, not <<<>>>; PTX is inside #if defined(__CUDA_ARCH__)
  * with C++ beside it; dynamic shared memory is an array `shared_memory`. See emulator.h for what the emulator checks. */
@@ -14,7 +13,7 @@
 #include "emulated/runtime.h"
 #include "emulated/together.h"
 
-/* Keywords of CUDA: after all headers of the C++ library, which may use such names, and not for the emulator itself. */
+/* CUDA's keywords: after the C++ library's headers, which may use such names, and not for the emulator itself. */
 #if defined(__CUDACC__)
 #define __global__
 #define __device__

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Instructions on numbers and on the parts of a word. */
+ * CUDA's instructions on numbers, bits and parts of a word. */
 #ifndef EMULATED_ARITHMETIC_H
 #define EMULATED_ARITHMETIC_H
 
@@ -9,7 +9,7 @@
 
 #include <type_traits>
 
-/* For integers, also of different types: CUDA converts them as C++ does. */
+/* Of integers, also of different types, which CUDA converts as C++ does. */
 template <class A, class B> static inline typename std::common_type<A, B>::type min(A a, B b)
 {
   typedef typename std::common_type<A, B>::type result;
@@ -26,7 +26,7 @@ template <class A, class B> static inline typename std::common_type<A, B>::type 
 template <class TO, class FROM> static inline TO emulated_bits(FROM from)
 {
   TO to;
-  static_assert(sizeof(to) == sizeof(from), "the same bits");
+  static_assert(sizeof(to) == sizeof(from), "as many bits");
   memcpy(&to, &from, sizeof(to));
   return to;
 }
@@ -52,7 +52,7 @@ static inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shi
 {
   return (unsigned)(((uint64_t)high << 32 | low) >> (shift & 31));
 }
-/* Selectors below 8. */
+/* For selectors below 8. */
 static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector)
 {
   const uint64_t bytes = (uint64_t)y << 32 | x;
@@ -77,7 +77,7 @@ static inline int __dp4a(int a, int b, int sum)
   return sum;
 }
 
-/* On both halves of a word. */
+/* Defines an operation on both halves of a word. */
 #define EMULATED_HALVES(name, half, operation)                           \
   static inline unsigned name(unsigned a, unsigned b)                    \
   {                                                                      \

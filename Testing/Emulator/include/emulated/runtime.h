@@ -142,7 +142,7 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream);
 
-/* OpenGL is current while it has a buffer. emulator_gl_buffer: makes one on the current device, or with 0 bytes deletes it. */
+/* OpenGL is current while a buffer exists. emulator_gl_buffer makes one on the current device, or with 0 bytes deletes it. */
 void *emulator_gl_buffer(unsigned name, size_t bytes);
 #define PMB_EMULATED_GL
 enum cudaGLDeviceList { cudaGLDeviceListAll = 1 };
@@ -184,7 +184,7 @@ static inline cudaError_t cudaFuncSetAttribute(void (*kernel)(PARAMETERS...), cu
   return emulator_set_shared((emulator_any)kernel, bytes);
 }
 
-/* Attributes of code for a device of 9.0. */
+/* Attributes of code for compute capability 9.0. */
 template <class KERNEL> static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, KERNEL)
 {
   attributes->ptxVersion = 90;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Common code of CUB's calls. */
+ * Common code of the emulated CUB functions. */
 #ifndef EMULATED_TEMP_STORAGE_H
 #define EMULATED_TEMP_STORAGE_H
 
 #include <cuda_runtime.h>
 
-/* With d_storage NULL sets only the number of bytes that it needs. Else runs work() after earlier work in the stream; fills the
+/* If d_storage is NULL, only sets the number of bytes that it needs. Else runs work() after earlier work in the stream. Fills the
  * storage first, so that too small a storage shows. */
 template <class WORK>
 static cudaError_t emulated_with_storage(

@@ -8,7 +8,7 @@
 
 #include "emulated/runtime.h"
 
-/* Of the running thread. */
+/* Indices and sizes of the running thread. */
 extern __thread uint3 threadIdx, blockIdx, blockDim, gridDim;
 
 enum emulator_kind {
@@ -23,7 +23,7 @@ enum emulator_kind {
   EMULATOR_KINDS
 };
 
-/* Waits for the threads in the mask, which must all be at the same kind; the result is the calling thread's. */
+/* Waits for the threads in the mask, which must all call with the same kind. Returns the calling thread's result. */
 uint64_t emulator_together(emulator_kind kind, uint32_t mask, uint64_t value, uint32_t argument);
 void __syncthreads(void);
 /* Makes the GPU fail, like the instruction trap. */
