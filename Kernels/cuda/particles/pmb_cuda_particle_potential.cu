@@ -5,68 +5,70 @@
 
 /* ---- densities and shapes ---- */
 
-enum { DENSITY_NEAR = 128, DENSITY_SPAN = 16 }; /* particles loaded together; most cubes of a box along x */
+enum {
+  NEIGHBOURS = 48,
+  NEIGHBOUR_STEP = 8
+}; /* room of a lane's list; candidates between tests whether lists are full */
 
-typedef struct density_scratch {
-  near_rows rows;
-  near_particles<DENSITY_NEAR> near;
-} density_scratch;
+/* The indices of each lane's neighbours. A block is a warp. */
+typedef struct neighbour_list {
+  uint32_t index[NEIGHBOURS][32];
+} neighbour_list;
 
-/* Calls `take` with the offset from each near particle to the lane's, its square and the particle's mass, in order. wanted: 1 if
- * the lane's particle is in the box. */
-template <class TAKE>
-static __device__ __forceinline__ void each_in_box(const pmb_cuda_cloud &c, const near_box &box,
-  const pmb_cuda_particle &own, int wanted, density_scratch *scratch, TAKE take)
+/* The offset from a particle to another, and its square. */
+static __device__ __forceinline__ float neighbour_distance2(
+  const pmb_cuda_particle &own, const pmb_cuda_particle &p, float offset[3])
 {
-  float whole[3], place[3];
   for (int a = 0; a < 3; ++a) {
-    whole[a] = (float)(own.cell[a] - box.first[a]);
-    place[a] = whole[a] + own.fraction[a];
+    offset[a] = pmb_particle_offset((float)(own.cell[a] - p.cell[a]), own.fraction[a], 0, p.fraction[a]);
   }
-  const uint32_t all = find_rows<32>(c, box, &scratch->rows);
-  for (uint32_t from = 0; from < all; from += DENSITY_NEAR) {
-    const int n = (int)min(all - from, (uint32_t)DENSITY_NEAR);
-    take_near<32>(c, box, &scratch->rows, NULL, from, n, 0, &scratch->near, NULL);
-    each_reaching(&scratch->near, wanted ? n : 0, place, [&](int i) {
-      float offset[3];
-      const float d2 = near_distance2<PMB_KERNEL_SPLINE>(&scratch->near, i, whole, own.fraction, offset);
-      take(offset, d2, scratch->near.cell[i].w);
-    });
-  }
+  return offset[0] * offset[0] + (offset[1] * offset[1] + offset[2] * offset[2]);
 }
 
-/* The same for a warp's 32 successive particles, of which there are `count`. Takes those that are close together at the same time. */
+/* Calls `take` with the offset from each particle within reach2 to the lane's, its square and the particle's mass, in order. Lists
+ * neighbours first: then the lanes have about as many to take. */
 template <class TAKE>
 static __device__ __forceinline__ void each_neighbour(
-  const pmb_cuda_cloud &c, const pmb_cuda_particle &own, int64_t count, density_scratch *scratch, TAKE take)
+  const pmb_cuda_cloud &c, const pmb_cuda_particle &own, neighbour_list *list, TAKE take)
 {
-  uint32_t left = __ballot_sync(UINT32_MAX, (int)threadIdx.x < count);
-  while (left) {
-    const int leader = __ffs((int)left) - 1;
-    int same = left >> threadIdx.x & 1;
-    near_box box;
-    for (int a = 0; a < 3; ++a) {
-      const int cube = own.cell[a] >> c.shift, lead = __shfl_sync(UINT32_MAX, cube, leader);
-      same &= cube >= lead && cube - lead <= (a == 0 ? DENSITY_SPAN : 0);
+  const int64_t x0 = first_cube(c, own.cell[0]), x1 = end_cube(c, 0, own.cell[0]);
+  const int64_t y0 = first_cube(c, own.cell[1]), y1 = end_cube(c, 1, own.cell[1]), z1 = end_cube(c, 2, own.cell[2]);
+  int64_t y = y0, z = first_cube(c, own.cell[2]);
+  uint32_t i = 0, end = 0;
+  int count = 0, more;
+  float offset[3];
+  do {
+    while (i >= end && z < z1) {
+      i = find_in_row(c, y + c.cubes[1] * z, x0);
+      end = find_in_row(c, y + c.cubes[1] * z, x1);
+      if (++y == y1) {
+        y = y0;
+        ++z;
+      }
     }
-    for (int a = 0; a < 3; ++a) {
-      int low = same ? own.cell[a] : INT32_MAX, high = same ? own.cell[a] : INT32_MIN;
-      pmb_cuda_reduce(32, &low, &high);
-      box.first[a] = low;
-      box.last[a] = high + 1;
+    for (const uint32_t stop = min(end, i + NEIGHBOUR_STEP); i < stop; ++i) {
+      list->index[count][threadIdx.x] = i;
+      count += neighbour_distance2(own, c.d_particles[i], offset) <= c.reach2;
     }
-    each_in_box(c, box, own, same, scratch, take);
-    left &= ~__ballot_sync(UINT32_MAX, same);
-  }
+    more = __any_sync(UINT32_MAX, i < end || z < z1);
+    if (!more || __any_sync(UINT32_MAX, count >= NEIGHBOURS - NEIGHBOUR_STEP)) {
+      for (int k = 0; k < count; ++k) {
+        const pmb_cuda_particle p = c.d_particles[list->index[k][threadIdx.x]];
+        const float d2 = neighbour_distance2(own, p, offset);
+        take(offset, d2, p.mass);
+      }
+      count = 0;
+    }
+  } while (more);
 }
 
 static __global__ void densities_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
-  __shared__ density_scratch scratch;
+  __shared__ neighbour_list list;
   const int64_t first = (int64_t)blockIdx.x * 32, index = min(first + (int)threadIdx.x, c.count - 1);
   const pmb_cuda_particle own = c.d_particles[index];
   float density = 0;
-  each_neighbour(c, own, c.count - first, &scratch, [&](const float *, float d2, float mass) {
+  each_neighbour(c, own, &list, [&](const float *, float d2, float mass) {
     density = pmb_kernel_add(PMB_KERNEL_SPLINE, density, d2, own.scale, mass);
   });
   if (first + (int)threadIdx.x < c.count) {
@@ -82,12 +84,11 @@ pmb_status pmb_cuda_find_densities(pmb_cuda *cuda, const pmb_cuda_cloud *c)
 
 static __global__ void shapes_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
-  __shared__ density_scratch scratch;
+  __shared__ neighbour_list list;
   const int64_t first = (int64_t)blockIdx.x * 32, index = min(first + (int)threadIdx.x, c.count - 1);
   const pmb_cuda_particle own = c.d_particles[index];
   float sum[PMB_SHAPE_SUMS] = { 0 };
-  each_neighbour(c, own, c.count - first, &scratch,
-    [&](const float *offset, float, float) { pmb_shape_add(offset, own.scale, sum); });
+  each_neighbour(c, own, &list, [&](const float *offset, float, float) { pmb_shape_add(offset, own.scale, sum); });
   if (first + (int)threadIdx.x < c.count) {
     pmb_particle_moved to;
     to.amount = c.d_amounts[index] * pmb_shape_find(sum, to.shape);
@@ -116,14 +117,47 @@ enum { WARPS = 4, THREADS = 32 * WARPS, NEAR = 320, TILES = 4 }; /* of a warp */
 
 /* Shared memory of a block. A block has one brick. */
 template <int KERNEL> struct potential_scratch {
-  near_rows rows;
+  near_rows rows[WARPS];
   near_particles<NEAR> near;
   pmb_cuda_shape shape[near_room<KERNEL, NEAR>];
   quick_list<KERNEL> quick[WARPS];
-  uint16_t list[WARPS][NEAR];
+  uint16_t list[WARPS][2 * NEAR];
   uint32_t inside[WARPS * TILES]; /* inside bits of each tile's samples */
   uint32_t unclear;               /* bits of the tiles that quick sums do not decide */
 };
+
+/* Adds the n loaded particles to the sums of a warp's tiles. Returns bits of tiles that need no sums, if no other particles follow
+ * (is_all); *full: bits of those that are inside. */
+template <int KERNEL>
+static __device__ __forceinline__ uint32_t add_to_tiles(const pmb_cuda_cloud &c, int n, int is_all,
+  potential_scratch<KERNEL> *scratch, quick_sum sums[TILES], uint32_t *full)
+{
+  const int warp = threadIdx.x >> 5;
+  uint16_t *list = scratch->list[warp] + NEAR;
+  const quick_box region = quick_region(warp);
+  const quick_region_list listed = quick_list_region<KERNEL>(c, &scratch->near, n, is_all, region, list);
+  *full = listed.deep ? quick_full_tiles<KERNEL>(c, &scratch->near, list, listed.close, region) : 0;
+  if (is_all && listed.close + listed.far == 0) {
+    return (1 << TILES) - 1;
+  }
+#pragma unroll
+  for (int tile = 0; tile < TILES; ++tile) {
+    float from = -1, to = listed.deep ? PMB_CORE2 : 1; /* where all is inside, the closest particles often suffice */
+    int far = listed.deep ? 0 : listed.far;
+#pragma unroll 1
+    while (!(*full >> tile & 1)) {
+      quick_add_near<KERNEL>(c, &scratch->near, list - far, far + listed.close, from, to, quick_tile(warp, tile),
+        &scratch->quick[warp], &sums[tile]);
+      if (to == 1 || quick_is_full(c, sums[tile], quick_of_lanes<PMB_KERNEL_SPLINE>(sums[tile].error))) {
+        break;
+      }
+      from = to;
+      to = 1;
+      far = listed.far;
+    }
+  }
+  return *full;
+}
 
 /* Finds by quick sums which samples of a warp's tiles are inside. */
 template <int KERNEL>
@@ -131,7 +165,7 @@ static __device__ __forceinline__ void decide_quickly(
   const pmb_cuda_cloud &c, const near_box &box, uint32_t all, potential_scratch<KERNEL> *scratch)
 {
   const int warp = threadIdx.x >> 5;
-  uint16_t *list = scratch->list[warp];
+  uint32_t known = 0, full = 0;
   quick_sum sums[TILES];
 #pragma unroll
   for (int tile = 0; tile < TILES; ++tile) {
@@ -139,34 +173,24 @@ static __device__ __forceinline__ void decide_quickly(
   }
   for (uint32_t from = 0; from < all; from += NEAR) {
     const int n = (int)min(all - from, (uint32_t)NEAR);
-    take_near<THREADS>(c, box, &scratch->rows, c.d_amounts, from, n, 0, &scratch->near, NULL);
-    int deep;
-    const int listed = quick_list_region<KERNEL>(c, &scratch->near, n, all <= NEAR, quick_region(warp), list, &deep);
-#pragma unroll
-    for (int tile = 0; tile < TILES; ++tile) {
-      const quick_box box_of_tile = quick_tile(warp, tile);
-      quick_list<KERNEL> *room = &scratch->quick[warp];
-      float from = -1, to = deep ? PMB_CORE2 : 1; /* where all is inside, the closest particles often suffice */
-#pragma unroll 1
-      for (;;) {
-        quick_add_near<KERNEL>(c, &scratch->near, list, listed, from, to, box_of_tile, room, &sums[tile]);
-        if (to == 1 || quick_is_full(c, sums[tile], quick_of_lanes<PMB_KERNEL_SPLINE>(sums[tile].error))) {
-          break;
-        }
-        from = to;
-        to = 1;
-      }
+    take_near<THREADS>(c, box, &scratch->rows[warp], from, n, 0, &scratch->near, NULL);
+    known = add_to_tiles<KERNEL>(c, n, all <= NEAR, scratch, sums, &full);
+    if (all > NEAR) {
+      __syncthreads(); /* before others are loaded */
     }
   }
 #pragma unroll
   for (int tile = 0; tile < TILES; ++tile) {
-    const float terms = quick_of_lanes<PMB_KERNEL_SPLINE>(sums[tile].error), sum = sums[tile].sum;
-    const int clear = fabsf(sum - c.isovalue.threshold_f32) > quick_error_of_sum(c, sum, terms, sums[tile].count);
-    const uint32_t inside = __ballot_sync(UINT32_MAX, pmb_cuda_inside(c.isovalue, sum));
-    scratch->inside[TILES * warp + tile] = inside; /* all lanes write the same */
-    if (!__all_sync(UINT32_MAX, clear) && !quick_is_full(c, sums[tile], terms)) {
-      atomicOr(&scratch->unclear, 1u << (TILES * warp + tile));
+    uint32_t inside = full >> tile & 1 ? UINT32_MAX : 0;
+    if (!(known >> tile & 1)) {
+      const float terms = quick_of_lanes<PMB_KERNEL_SPLINE>(sums[tile].error), sum = sums[tile].sum;
+      const int clear = fabsf(sum - c.isovalue.threshold_f32) > quick_error_of_sum(c, sum, terms, sums[tile].count);
+      inside = __ballot_sync(UINT32_MAX, pmb_cuda_inside(c.isovalue, sum));
+      if (!__all_sync(UINT32_MAX, clear) && !quick_is_full(c, sums[tile], terms)) {
+        atomicOr(&scratch->unclear, 1u << (TILES * warp + tile));
+      }
     }
+    scratch->inside[TILES * warp + tile] = inside; /* all lanes write the same */
   }
 }
 
@@ -185,7 +209,8 @@ static __device__ __forceinline__ void decide(
   for (uint32_t from = 0; from < all; from += NEAR) {
     const int n = (int)min(all - from, (uint32_t)NEAR);
     if (all > NEAR) { /* otherwise they are still loaded */
-      take_near<THREADS>(c, box, &scratch->rows, c.d_amounts, from, n, 0, &scratch->near, NULL);
+      __syncthreads();
+      take_near<THREADS>(c, box, &scratch->rows[warp], from, n, 0, &scratch->near, NULL);
     }
     each_reaching(&scratch->near, n, whole, [&](int i) {
       float offset[3];
@@ -215,7 +240,7 @@ static __global__ void __launch_bounds__(THREADS) potential_kernel(const __grid_
   scratch.near.shape = scratch.shape;
   const near_box box = box_of_brick(c, c.d_bricks[blockIdx.x], 0);
   scratch.unclear = 0;
-  const uint32_t all = find_rows<THREADS>(c, box, &scratch.rows);
+  const uint32_t all = find_rows(c, box, &scratch.rows[threadIdx.x >> 5]);
   decide_quickly<KERNEL>(c, box, all, &scratch);
   __syncthreads();
   for (int tile = 0; tile < TILES; ++tile) {
