@@ -28,6 +28,24 @@ template <int CAPACITY> struct near_particles {
 /* The number of shapes that a kernel needs room for. */
 template <int KERNEL, int CAPACITY> constexpr int near_room = KERNEL == PMB_KERNEL_SHAPED ? CAPACITY : 1;
 
+/* Synchronizes the threads that work on a box. */
+template <int THREADS> static __device__ __forceinline__ void near_sync(void)
+{
+  if (THREADS == 32) {
+    __syncwarp();
+  } else {
+    __syncthreads();
+  }
+}
+
+/* Reads a particle by two loads. */
+static __device__ __forceinline__ pmb_cuda_particle read_particle(const pmb_cuda_cloud &c, uint32_t i)
+{
+  const uint4 *d_halves = (const uint4 *)(c.d_particles + i), a = d_halves[0], b = d_halves[1];
+  return { { (int)a.x, (int)a.y, (int)a.z }, __int_as_float((int)a.w),
+    { __int_as_float((int)b.x), __int_as_float((int)b.y), __int_as_float((int)b.z) }, __int_as_float((int)b.w) };
+}
+
 /* As pmb_first_cube and pmb_end_cube. */
 static __device__ __forceinline__ int64_t first_cube(const pmb_cuda_cloud &c, int64_t low)
 {
@@ -76,17 +94,17 @@ static __device__ __forceinline__ uint32_t find_rows(const pmb_cuda_cloud &c, co
   return before;
 }
 
-/* Loads n near particles, from number `from` on. d_amounts: of each particle. more: added to the reach. All threads of a block call
- * it together, when none of them reads `near` any more. */
+/* Loads n near particles, from number `from` on, to `near` from index `to` on. more: added to the reach. THREADS call it together,
+ * when none of them reads there any more. */
 template <int THREADS, int CAPACITY>
 static __device__ __forceinline__ void take_near(const pmb_cuda_cloud &c, const near_box &box, const near_rows *rows,
-  uint32_t from, int n, float more, near_particles<CAPACITY> *near, uint32_t *index)
+  uint32_t from, int n, int to, float more, near_particles<CAPACITY> *near, uint32_t *index)
 {
-  for (int r = threadIdx.x / 8; r < rows->count; r += THREADS / 8) { /* eight threads per row */
+  for (int r = threadIdx.x % THREADS / 8; r < rows->count; r += THREADS / 8) { /* eight threads per row */
     const uint32_t begin = max(from, rows->before[r]), end = min(from + n, rows->before[r + 1]);
     for (uint32_t k = begin + threadIdx.x % 8; k < end; k += 8) {
-      const uint32_t i = k - from, at = rows->begin[r] + (k - rows->before[r]);
-      const pmb_cuda_particle p = c.d_particles[at];
+      const uint32_t i = k - from + to, at = rows->begin[r] + (k - rows->before[r]);
+      const pmb_cuda_particle p = read_particle(c, at);
       near->cell[i] = make_float4((float)(p.cell[0] - box.first[0]), (float)(p.cell[1] - box.first[1]),
         (float)(p.cell[2] - box.first[2]), c.d_amounts[at]);
       near->fraction[i] = make_float4(p.fraction[0], p.fraction[1], p.fraction[2], p.scale);
@@ -101,7 +119,7 @@ static __device__ __forceinline__ void take_near(const pmb_cuda_cloud &c, const 
       }
     }
   }
-  __syncthreads();
+  near_sync<THREADS>();
 }
 
 /* A bit for each of up to 32 loaded particles, from `begin` on, that reaches a lane's place. Reaches have a margin for rounding. */
@@ -122,18 +140,6 @@ static __device__ __forceinline__ uint32_t find_reaching(
     reach |= bits << i;
   }
   return reach & UINT32_MAX >> (32 - count);
-}
-
-/* Calls `take` with the index of each of the n loaded particles that reaches a lane's place, in order. */
-template <int CAPACITY, class TAKE>
-static __device__ __forceinline__ void each_reaching(
-  const near_particles<CAPACITY> *near, int n, const float place[3], TAKE take)
-{
-  for (int begin = 0; begin < n; begin += 32) {
-    for (uint32_t reach = find_reaching(near, begin, n, place); reach; reach &= reach - 1) {
-      take(begin + __ffs((int)reach) - 1);
-    }
-  }
 }
 
 /* Multiplies an offset from loaded particle i by the particle's shape. */

@@ -34,9 +34,12 @@ typedef struct edge_point {
 static __device__ __forceinline__ int list_points(const pmb_cuda_cloud &c, uint32_t active, point_block *block)
 {
   const pmb_cuda_record *record = c.d_records + active;
-  const int row = threadIdx.x % PMB_BRICK_ROWS, kind = threadIdx.x / PMB_BRICK_ROWS;
   const int all = active < c.active_below; /* 0: only the first plane */
-  if (all ? kind < POINT_KINDS : kind < 2 && row < PMB_BRICK_Y) {
+  for (int i = threadIdx.x; i < POINT_KINDS * PMB_BRICK_ROWS; i += POINT_THREADS) {
+    const int row = i % PMB_BRICK_ROWS, kind = i / PMB_BRICK_ROWS;
+    if (!all && (kind == 2 || row >= PMB_BRICK_Y)) {
+      continue;
+    }
     const int at = row / PMB_BRICK_Y * 5 + row % PMB_BRICK_Y, above = kind == 1 ? at + 1 : at + 5;
     const uint32_t word = record->word[at];
     const uint32_t other = kind == 0 ? pmb_cuda_next(word, record->column >> at & 1) : record->word[above];
@@ -45,7 +48,7 @@ static __device__ __forceinline__ int list_points(const pmb_cuda_cloud &c, uint3
       *to++ = (uint16_t)((__ffs((int)left) - 1) | row << 5 | kind << 9);
     }
   }
-  __syncthreads();
+  near_sync<POINT_THREADS>();
   return (int)(c.d_before[active + 1].points - c.d_before[active].points);
 }
 
@@ -85,7 +88,7 @@ static __device__ __forceinline__ void each_near_point(const pmb_cuda_cloud &c, 
   for (uint32_t from = 0; from < all; from += POINT_NEAR) {
     const int n = (int)min(all - from, (uint32_t)POINT_NEAR);
     if (*taken != from) { /* usually all fit at once */
-      take_near<POINT_THREADS>(c, box, &block->rows[threadIdx.x / 32], from, n, more, &block->near, index);
+      take_near<POINT_THREADS>(c, box, &block->rows[threadIdx.x / 32], from, n, 0, more, &block->near, index);
       *taken = from;
     }
     for (int first = 0; first < n && point.wanted; first += 32) {
@@ -98,7 +101,7 @@ static __device__ __forceinline__ void each_near_point(const pmb_cuda_cloud &c, 
       }
     }
     if (all > POINT_NEAR) {
-      __syncthreads(); /* before others are loaded */
+      near_sync<POINT_THREADS>(); /* before others are loaded */
     }
   }
 }

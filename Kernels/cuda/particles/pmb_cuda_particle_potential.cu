@@ -48,12 +48,12 @@ static __device__ __forceinline__ void each_neighbour(
     }
     for (const uint32_t stop = min(end, i + NEIGHBOUR_STEP); i < stop; ++i) {
       list->index[count][threadIdx.x] = i;
-      count += neighbour_distance2(own, c.d_particles[i], offset) <= c.reach2;
+      count += neighbour_distance2(own, read_particle(c, i), offset) <= c.reach2;
     }
     more = __any_sync(UINT32_MAX, i < end || z < z1);
     if (!more || __any_sync(UINT32_MAX, count >= NEIGHBOURS - NEIGHBOUR_STEP)) {
       for (int k = 0; k < count; ++k) {
-        const pmb_cuda_particle p = c.d_particles[list->index[k][threadIdx.x]];
+        const pmb_cuda_particle p = read_particle(c, list->index[k][threadIdx.x]);
         const float d2 = neighbour_distance2(own, p, offset);
         take(offset, d2, p.mass);
       }
@@ -66,7 +66,7 @@ static __global__ void densities_kernel(const __grid_constant__ pmb_cuda_cloud c
 {
   __shared__ neighbour_list list;
   const int64_t first = (int64_t)blockIdx.x * 32, index = min(first + (int)threadIdx.x, c.count - 1);
-  const pmb_cuda_particle own = c.d_particles[index];
+  const pmb_cuda_particle own = read_particle(c, (uint32_t)index);
   float density = 0;
   each_neighbour(c, own, &list, [&](const float *, float d2, float mass) {
     density = pmb_kernel_add(PMB_KERNEL_SPLINE, density, d2, own.scale, mass);
@@ -86,7 +86,7 @@ static __global__ void shapes_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
   __shared__ neighbour_list list;
   const int64_t first = (int64_t)blockIdx.x * 32, index = min(first + (int)threadIdx.x, c.count - 1);
-  const pmb_cuda_particle own = c.d_particles[index];
+  const pmb_cuda_particle own = read_particle(c, (uint32_t)index);
   float sum[PMB_SHAPE_SUMS] = { 0 };
   each_neighbour(c, own, &list, [&](const float *offset, float, float) { pmb_shape_add(offset, own.scale, sum); });
   if (first + (int)threadIdx.x < c.count) {
@@ -113,150 +113,162 @@ pmb_status pmb_cuda_find_shapes(pmb_cuda *cuda, pmb_cuda_cloud *c)
 
 /* ---- potential ---- */
 
-enum { WARPS = 4, THREADS = 32 * WARPS, NEAR = 320, TILES = 4 }; /* of a warp */
+/* Each warp of a block finds the particles near a brick. If they are few, it decides the brick's regions one after another; otherwise
+ * all warps load them together, and each decides a region. */
+enum { WARPS = 4, THREADS = 32 * WARPS, NEAR = 320, FEW = NEAR / WARPS, TILES = 4 /* of a region */ };
 
-/* Shared memory of a block. A block has one brick. */
 template <int KERNEL> struct potential_scratch {
-  near_rows rows[WARPS];
+  near_rows rows[WARPS]; /* of each warp's brick */
   near_particles<NEAR> near;
   pmb_cuda_shape shape[near_room<KERNEL, NEAR>];
   quick_list<KERNEL> quick[WARPS];
   uint16_t list[WARPS][2 * NEAR];
-  uint32_t inside[WARPS * TILES]; /* inside bits of each tile's samples */
-  uint32_t unclear;               /* bits of the tiles that quick sums do not decide */
 };
 
-/* Adds the n loaded particles to the sums of a warp's tiles. Returns bits of tiles that need no sums, if no other particles follow
- * (is_all); *full: bits of those that are inside. */
+/* Particles near a brick: their number, and those that are loaded. */
+typedef struct loaded_range {
+  uint32_t all;
+  int first, count;
+} loaded_range;
+
+/* Adds the loaded particles to the sums of a region's tiles. Returns bits of tiles that need no sums; *full: of those that are inside. */
 template <int KERNEL>
-static __device__ __forceinline__ uint32_t add_to_tiles(const pmb_cuda_cloud &c, int n, int is_all,
-  potential_scratch<KERNEL> *scratch, quick_sum sums[TILES], uint32_t *full)
+static __device__ __forceinline__ uint32_t add_to_tiles(const pmb_cuda_cloud &c, int region,
+  const loaded_range &range, potential_scratch<KERNEL> *scratch, quick_sum sums[TILES], uint32_t *full)
 {
-  const int warp = threadIdx.x >> 5;
+  const int warp = threadIdx.x >> 5, is_all = range.all == (uint32_t)range.count;
   uint16_t *list = scratch->list[warp] + NEAR;
-  const quick_box region = quick_region(warp);
-  const quick_region_list listed = quick_list_region<KERNEL>(c, &scratch->near, n, is_all, region, list);
-  *full = listed.deep ? quick_full_tiles<KERNEL>(c, &scratch->near, list, listed.close, region) : 0;
+  const quick_box box = quick_region(region);
+  const quick_region_list listed =
+    quick_list_region<KERNEL>(c, &scratch->near, range.first, range.count, is_all, box, list);
+  *full = listed.deep ? quick_full_tiles<KERNEL>(c, &scratch->near, list, listed.close, box) : 0;
   if (is_all && listed.close + listed.far == 0) {
     return (1 << TILES) - 1;
   }
-#pragma unroll
+#pragma unroll 1
   for (int tile = 0; tile < TILES; ++tile) {
+    quick_sum sum = sums[tile];
     float from = -1, to = listed.deep ? PMB_CORE2 : 1; /* where all is inside, the closest particles often suffice */
     int far = listed.deep ? 0 : listed.far;
 #pragma unroll 1
     while (!(*full >> tile & 1)) {
-      quick_add_near<KERNEL>(c, &scratch->near, list - far, far + listed.close, from, to, quick_tile(warp, tile),
-        &scratch->quick[warp], &sums[tile]);
-      if (to == 1 || quick_is_full(c, sums[tile], quick_of_lanes<PMB_KERNEL_SPLINE>(sums[tile].error))) {
+      quick_add_near<KERNEL>(c, &scratch->near, list - far, far + listed.close, from, to, quick_tile(region, tile),
+        &scratch->quick[warp], &sum);
+      if (to == 1 || quick_is_full(c, sum, quick_of_lanes<PMB_KERNEL_SPLINE>(sum.error))) {
         break;
       }
       from = to;
       to = 1;
       far = listed.far;
     }
+    sums[tile] = sum;
   }
   return *full;
 }
 
-/* Finds by quick sums which samples of a warp's tiles are inside. */
+/* Finds by the sums of pmb_particle.h which samples of a tile are inside. Reads the particles again, because few tiles need it. */
 template <int KERNEL>
-static __device__ __forceinline__ void decide_quickly(
-  const pmb_cuda_cloud &c, const near_box &box, uint32_t all, potential_scratch<KERNEL> *scratch)
+static __device__ __noinline__ uint32_t decide(
+  const pmb_cuda_cloud &c, const near_box &box, const near_rows *rows, const quick_box &tile)
 {
-  const int warp = threadIdx.x >> 5;
-  uint32_t known = 0, full = 0;
+  const float3 own = quick_own();
+  const float whole[3] = { tile.center[0] + own.x, tile.center[1] + own.y, tile.center[2] + own.z };
+  float sum = c.background;
+  for (int r = 0; r < rows->count; ++r) {
+    const uint32_t end = rows->begin[r] + (rows->before[r + 1] - rows->before[r]);
+    for (uint32_t i = rows->begin[r]; i < end; ++i) {
+      const pmb_cuda_particle p = read_particle(c, i);
+      float offset[3];
+      for (int a = 0; a < 3; ++a) {
+        offset[a] = pmb_particle_offset(whole[a], 0, (float)(p.cell[a] - box.first[a]), p.fraction[a]);
+      }
+      if (KERNEL == PMB_KERNEL_SHAPED) {
+        pmb_shape_apply(c.d_shapes[i].element, offset);
+      }
+      const float d2 = offset[0] * offset[0] + (offset[1] * offset[1] + offset[2] * offset[2]);
+      sum = pmb_kernel_add(KERNEL, sum, d2, p.scale, c.d_amounts[i]);
+    }
+  }
+  return __ballot_sync(UINT32_MAX, pmb_cuda_inside(c.isovalue, sum));
+}
+
+/* Decides a region of a brick. Returns the inside bits of its eight samples of row `lane` of the brick. together: 1 if the block's
+ * warps have a region each; 0 if the brick's particles are loaded, from first on. */
+template <int KERNEL>
+static __device__ __forceinline__ uint32_t decide_region(const pmb_cuda_cloud &c, const near_box &box,
+  const near_rows *rows, int region, int together, loaded_range range, potential_scratch<KERNEL> *scratch)
+{
+  const int lane = threadIdx.x & 31, y = lane % PMB_BRICK_Y, z = lane / PMB_BRICK_Y;
+  uint32_t known = 0, full = 0, bits = 0;
   quick_sum sums[TILES];
-#pragma unroll
+#pragma unroll 1
   for (int tile = 0; tile < TILES; ++tile) {
     sums[tile] = { c.background, 0, 0 };
   }
-  for (uint32_t from = 0; from < all; from += NEAR) {
-    const int n = (int)min(all - from, (uint32_t)NEAR);
-    take_near<THREADS>(c, box, &scratch->rows[warp], from, n, 0, &scratch->near, NULL);
-    known = add_to_tiles<KERNEL>(c, n, all <= NEAR, scratch, sums, &full);
-    if (all > NEAR) {
+#pragma unroll 1
+  for (uint32_t from = 0; from < range.all; from += NEAR) {
+    if (together) {
+      range.count = (int)min(range.all - from, (uint32_t)NEAR);
       __syncthreads(); /* before others are loaded */
+      take_near<THREADS>(c, box, rows, from, range.count, 0, 0, &scratch->near, NULL);
     }
+    known = add_to_tiles<KERNEL>(c, region, range, scratch, sums, &full);
   }
-#pragma unroll
+#pragma unroll 1
   for (int tile = 0; tile < TILES; ++tile) {
     uint32_t inside = full >> tile & 1 ? UINT32_MAX : 0;
     if (!(known >> tile & 1)) {
-      const float terms = quick_of_lanes<PMB_KERNEL_SPLINE>(sums[tile].error), sum = sums[tile].sum;
-      const int clear = fabsf(sum - c.isovalue.threshold_f32) > quick_error_of_sum(c, sum, terms, sums[tile].count);
-      inside = __ballot_sync(UINT32_MAX, pmb_cuda_inside(c.isovalue, sum));
-      if (!__all_sync(UINT32_MAX, clear) && !quick_is_full(c, sums[tile], terms)) {
-        atomicOr(&scratch->unclear, 1u << (TILES * warp + tile));
-      }
+      const quick_sum s = sums[tile];
+      const float terms = quick_of_lanes<PMB_KERNEL_SPLINE>(s.error);
+      const int clear = fabsf(s.sum - c.isovalue.threshold_f32) > quick_error_of_sum(c, s.sum, terms, s.count);
+      inside = __all_sync(UINT32_MAX, clear) || quick_is_full(c, s, terms)
+        ? __ballot_sync(UINT32_MAX, pmb_cuda_inside(c.isovalue, s.sum))
+        : decide<KERNEL>(c, box, rows, quick_tile(region, tile));
     }
-    scratch->inside[TILES * warp + tile] = inside; /* all lanes write the same */
-  }
-}
-
-/* Finds by the sums of pmb_particle.h which samples of a warp's tile are inside. */
-template <int KERNEL>
-static __device__ __forceinline__ void decide(
-  const pmb_cuda_cloud &c, const near_box &box, uint32_t all, int tile, potential_scratch<KERNEL> *scratch)
-{
-  const int warp = threadIdx.x >> 5;
-  const quick_box box_of_tile = quick_tile(warp, tile);
-  const float3 own = quick_own();
-  const float whole[3] = { box_of_tile.center[0] + own.x, box_of_tile.center[1] + own.y,
-    box_of_tile.center[2] + own.z };
-  const float none[3] = { 0, 0, 0 };
-  float sum = c.background;
-  for (uint32_t from = 0; from < all; from += NEAR) {
-    const int n = (int)min(all - from, (uint32_t)NEAR);
-    if (all > NEAR) { /* otherwise they are still loaded */
-      __syncthreads();
-      take_near<THREADS>(c, box, &scratch->rows[warp], from, n, 0, &scratch->near, NULL);
+    if (z / 2 == tile / 2) {
+      bits |= (inside >> (z % 2 * 16 + y * 4) & 15) << tile % 2 * 4;
     }
-    each_reaching(&scratch->near, n, whole, [&](int i) {
-      float offset[3];
-      const float d2 = near_distance2<KERNEL>(&scratch->near, i, whole, none, offset);
-      sum = pmb_kernel_add(KERNEL, sum, d2, scratch->near.fraction[i].w, scratch->near.cell[i].w);
-    });
   }
-  __syncwarp();
-  scratch->inside[TILES * warp + tile] = __ballot_sync(UINT32_MAX, pmb_cuda_inside(c.isovalue, sum));
-}
-
-/* Gathers the inside bits of a row from those of the tiles. */
-static __device__ __forceinline__ uint32_t row_of_tiles(const uint32_t *inside, int row)
-{
-  const int y = row % PMB_BRICK_Y, z = row / PMB_BRICK_Y;
-  uint32_t word = 0;
-  for (int x = 0; x < 8; ++x) {
-    word |= (inside[x / 2 * TILES + z / 2 * 2 + x % 2] >> (z % 2 * 16 + y * 4) & 15) << 4 * x;
-  }
-  return word;
+  return bits;
 }
 
 template <int KERNEL>
 static __global__ void __launch_bounds__(THREADS) potential_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
   __shared__ potential_scratch<KERNEL> scratch;
+  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
+  const uint32_t first = blockIdx.x * WARPS;
   scratch.near.shape = scratch.shape;
-  const near_box box = box_of_brick(c, c.d_bricks[blockIdx.x], 0);
-  scratch.unclear = 0;
-  const uint32_t all = find_rows(c, box, &scratch.rows[threadIdx.x >> 5]);
-  decide_quickly<KERNEL>(c, box, all, &scratch);
-  __syncthreads();
-  for (int tile = 0; tile < TILES; ++tile) {
-    if (scratch.unclear & 0x1111u << tile) { /* of any warp, since the block loads particles together */
-      decide<KERNEL>(c, box, all, tile, &scratch);
-    }
+  if (first + warp < c.brick_count) {
+    find_rows(c, box_of_brick(c, c.d_bricks[first + warp], 0), &scratch.rows[warp]);
   }
-  __syncthreads();
-  if (threadIdx.x < PMB_BRICK_ROWS) {
-    c.d_words[(int64_t)blockIdx.x * PMB_BRICK_ROWS + threadIdx.x] = row_of_tiles(scratch.inside, threadIdx.x);
+#pragma unroll 1
+  for (int i = 0; i < 2 * WARPS; ++i) { /* regions of the warp's brick, then bricks */
+    const int together = i >= WARPS, own = together ? i - WARPS : warp, region = together ? warp : i;
+    if (i == WARPS) {
+      __syncthreads();
+    }
+    const near_rows *rows = &scratch.rows[own];
+    const uint32_t brick = first + own, all = brick < c.brick_count ? rows->before[rows->count] : 0;
+    if (brick >= c.brick_count || together != (all > FEW)) {
+      continue;
+    }
+    const near_box box = box_of_brick(c, c.d_bricks[brick], 0);
+    const loaded_range range = { all, together ? 0 : FEW * warp, (int)all };
+    if (i == 0) {
+      take_near<32>(c, box, rows, 0, (int)all, FEW * warp, 0, &scratch.near, NULL);
+    }
+    const uint32_t bits = decide_region<KERNEL>(c, box, rows, region, together, range, &scratch);
+    if (lane < PMB_BRICK_ROWS) {
+      ((uint8_t *)c.d_words)[4 * ((int64_t)brick * PMB_BRICK_ROWS + lane) + region] = (uint8_t)bits;
+    }
   }
 }
 
 pmb_status pmb_cuda_find_potential(pmb_cuda *cuda, const pmb_cuda_cloud *c)
 {
   return pmb_cuda_check(cuda->context,
-    PMB_CUDA_BY_KERNEL(c->kernel, pmb_cuda_launch(cuda, 0, potential_kernel<KERNEL>, c->brick_count, THREADS, 0, *c)),
+    PMB_CUDA_BY_KERNEL(c->kernel,
+      pmb_cuda_launch(cuda, 0, potential_kernel<KERNEL>, pmb_cuda_blocks(c->brick_count, WARPS), THREADS, 0, *c)),
     "potential of particles");
 }

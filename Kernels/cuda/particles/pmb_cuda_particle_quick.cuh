@@ -182,18 +182,18 @@ typedef struct quick_region_list {
   int close, far, deep;
 } quick_region_list;
 
-/* Lists those of the n loaded particles that reach a warp's region: close ones from `list` on, others before it. Returns none if the
+/* Lists those of n loaded particles, from `first` on, that reach a warp's region: close ones from `list` on, others before it. Returns none if the
  * sum stays below the isovalue even with each particle at its nearest place. is_all: 1 if there are no other particles. */
 template <int KERNEL, int CAPACITY>
 static __device__ __forceinline__ quick_region_list quick_list_region(const pmb_cuda_cloud &c,
-  const near_particles<CAPACITY> *near, int n, int is_all, const quick_box &region, uint16_t *list)
+  const near_particles<CAPACITY> *near, int first, int n, int is_all, const quick_box &region, uint16_t *list)
 {
   const uint32_t lane = threadIdx.x & 31, below = (1u << lane) - 1;
   float most = KERNEL == PMB_KERNEL_SPHERES ? c.background : 0;
   quick_region_list listed = { 0, 0, 0 };
   __syncwarp();
   for (int begin = 0; begin < n; begin += 32) {
-    const int i = min(begin + (int)lane, n - 1);
+    const int i = first + min(begin + (int)lane, n - 1);
     const float4 cell = near->cell[i], fraction = near->fraction[i];
     float3 way;
     const float gap2 = quick_gap2(region, cell, fraction, &way), reach2 = near->place[i].w;
