@@ -18,7 +18,6 @@ static const float TO_END = 0.5f; /* from the middle of an edge to its end */
 typedef struct point_block {
   near_rows rows[POINT_WARPS];
   near_particles<POINT_NEAR> near;
-  uint32_t index[POINT_NEAR]; /* indices in the input, for attributes */
   uint16_t point[POINTS];
   uint32_t reach[POINT_NEAR / 32][POINT_THREADS]; /* bits of the particles that reach each thread's point */
 } point_block;
@@ -77,7 +76,7 @@ static __device__ __forceinline__ void move_point(edge_point *point, float part)
 }
 
 /* Calls `take` with the index in block->near of each particle that reaches a place up to `more` from the middle of the lane's
- * edge, in order. index: block->index to get indices in the input, else NULL. again: 1 if the last call had the same point. *taken:
+ * edge, in order. index: room for POINT_NEAR indices in the input, or NULL. again: 1 if the last call had the same point. *taken:
  * number of the first particle in block->near, at first UINT32_MAX. All threads of a block call it together. */
 template <class TAKE>
 static __device__ __forceinline__ void each_near_point(const pmb_cuda_cloud &c, const near_box &box, uint32_t all,

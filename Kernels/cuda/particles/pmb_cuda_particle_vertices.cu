@@ -26,8 +26,12 @@ static __device__ __forceinline__ void add_to_gradient(
 {
   float offset[3];
   const float d2 = near_distance2<KERNEL>(&block->near, i, point.lower, point.part, offset);
+  const float scale = block->near.fraction[i].w;
+  if (pmb_is_spline(KERNEL) && d2 * scale * scale > 4.01f) { /* adds 0; a division of 0 is slow */
+    return;
+  }
   near_apply_shape<KERNEL>(&block->near, i, offset); /* see add_gradient of the CPU */
-  pmb_kernel_add_gradient(KERNEL, offset, d2, block->near.fraction[i].w, block->near.cell[i].w, sum, deepest);
+  pmb_kernel_add_gradient(KERNEL, offset, d2, scale, block->near.cell[i].w, sum, deepest);
 }
 
 /* Sets the sum of the lane's point to the differences of the potential around the ends of its edge. */
