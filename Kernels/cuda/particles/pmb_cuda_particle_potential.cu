@@ -115,19 +115,21 @@ pmb_status pmb_cuda_find_shapes(pmb_cuda *cuda, pmb_cuda_cloud *c)
 
 /* Each warp of a block finds the particles near a brick. If they are few, it decides the brick's regions one after another; otherwise
  * all warps load them together, and each decides a region. */
-enum { WARPS = 4, THREADS = 32 * WARPS, NEAR = 320, FEW = NEAR / WARPS, TILES = 4 /* of a region */ };
+enum { WARPS = 4, THREADS = 32 * WARPS, NEAR = 320, FEW = NEAR / WARPS };
+enum { TILES = 4, ALL_TILES = (1 << TILES) - 1 }; /* of a region */
 
 template <int KERNEL> struct potential_scratch {
-  near_rows rows[WARPS]; /* of each warp's brick */
+  near_box box[WARPS]; /* of each warp's brick */
+  near_rows rows[WARPS];
   near_particles<NEAR> near;
   pmb_cuda_shape shape[near_room<KERNEL, NEAR>];
   quick_list<KERNEL> quick[WARPS];
   uint16_t list[WARPS][2 * NEAR];
 };
 
-/* Particles near a brick: their number, and those that are loaded. */
+/* Particles near a brick: their number, the number of the first that is loaded, where it is in `near`, and how many are loaded. */
 typedef struct loaded_range {
-  uint32_t all;
+  uint32_t all, begin;
   int first, count;
 } loaded_range;
 
@@ -143,15 +145,16 @@ static __device__ __forceinline__ uint32_t add_to_tiles(const pmb_cuda_cloud &c,
     quick_list_region<KERNEL>(c, &scratch->near, range.first, range.count, is_all, box, list);
   *full = listed.deep ? quick_full_tiles<KERNEL>(c, &scratch->near, list, listed.close, box) : 0;
   if (is_all && listed.close + listed.far == 0) {
-    return (1 << TILES) - 1;
+    return ALL_TILES;
   }
 #pragma unroll 1
-  for (int tile = 0; tile < TILES; ++tile) {
-    quick_sum sum = sums[tile];
+  for (uint32_t left = ALL_TILES & ~*full; left; left &= left - 1) {
+    const int tile = __ffs((int)left) - 1;
+    quick_sum sum = range.begin == 0 ? quick_sum{ c.background, 0, 0 } : sums[tile];
     float from = -1, to = listed.deep ? PMB_CORE2 : 1; /* where all is inside, the closest particles often suffice */
     int far = listed.deep ? 0 : listed.far;
 #pragma unroll 1
-    while (!(*full >> tile & 1)) {
+    for (;;) {
       quick_add_near<KERNEL>(c, &scratch->near, list - far, far + listed.close, from, to, quick_tile(region, tile),
         &scratch->quick[warp], &sum);
       if (to == 1 || quick_is_full(c, sum, quick_of_lanes<PMB_KERNEL_SPLINE>(sum.error))) {
@@ -166,68 +169,81 @@ static __device__ __forceinline__ uint32_t add_to_tiles(const pmb_cuda_cloud &c,
   return *full;
 }
 
+/* Adds particle i to a sum of pmb_particle.h at a sample. */
+template <int KERNEL>
+static __device__ __forceinline__ float add_exactly(
+  const pmb_cuda_cloud &c, const near_box &box, uint32_t i, const float whole[3], float sum)
+{
+  const pmb_cuda_particle p = read_particle(c, i);
+  float offset[3];
+  for (int a = 0; a < 3; ++a) {
+    offset[a] = pmb_particle_offset(whole[a], 0, (float)(p.cell[a] - box.first[a]), p.fraction[a]);
+  }
+  if (KERNEL == PMB_KERNEL_SHAPED) {
+    pmb_shape_apply(c.d_shapes[i].element, offset);
+  }
+  const float d2 = offset[0] * offset[0] + (offset[1] * offset[1] + offset[2] * offset[2]);
+  return pmb_kernel_add(KERNEL, sum, d2, p.scale, c.d_amounts[i]);
+}
+
 /* Finds by the sums of pmb_particle.h which samples of a tile are inside. Reads the particles again, because few tiles need it. */
 template <int KERNEL>
 static __device__ __noinline__ uint32_t decide(
   const pmb_cuda_cloud &c, const near_box &box, const near_rows *rows, const quick_box &tile)
 {
+  const uint32_t lane = threadIdx.x & 31;
   const float3 own = quick_own();
   const float whole[3] = { tile.center[0] + own.x, tile.center[1] + own.y, tile.center[2] + own.z };
   float sum = c.background;
   for (int r = 0; r < rows->count; ++r) {
     const uint32_t end = rows->begin[r] + (rows->before[r + 1] - rows->before[r]);
-    for (uint32_t i = rows->begin[r]; i < end; ++i) {
+    for (uint32_t begin = rows->begin[r]; begin < end;
+         begin += 32) { /* a particle per lane, then a sample per lane */
+      const uint32_t i = min(begin + lane, end - 1);
       const pmb_cuda_particle p = read_particle(c, i);
-      float offset[3];
-      for (int a = 0; a < 3; ++a) {
-        offset[a] = pmb_particle_offset(whole[a], 0, (float)(p.cell[a] - box.first[a]), p.fraction[a]);
+      const float4 fraction = make_float4(p.fraction[0], p.fraction[1], p.fraction[2], 0);
+      const float4 cell = make_float4(
+        (float)(p.cell[0] - box.first[0]), (float)(p.cell[1] - box.first[1]), (float)(p.cell[2] - box.first[2]), 0);
+      float3 way;
+      const int reaches = quick_gap2(tile, cell, fraction, &way) <= (c.varied ? c.d_reach2[i] : c.reach2);
+      for (uint32_t left = __ballot_sync(UINT32_MAX, begin + lane < end && reaches); left; left &= left - 1) {
+        sum = add_exactly<KERNEL>(c, box, begin + __ffs((int)left) - 1, whole, sum);
       }
-      if (KERNEL == PMB_KERNEL_SHAPED) {
-        pmb_shape_apply(c.d_shapes[i].element, offset);
-      }
-      const float d2 = offset[0] * offset[0] + (offset[1] * offset[1] + offset[2] * offset[2]);
-      sum = pmb_kernel_add(KERNEL, sum, d2, p.scale, c.d_amounts[i]);
     }
   }
   return __ballot_sync(UINT32_MAX, pmb_cuda_inside(c.isovalue, sum));
 }
 
 /* Decides a region of a brick. Returns the inside bits of its eight samples of row `lane` of the brick. together: 1 if the block's
- * warps have a region each; 0 if the brick's particles are loaded, from first on. */
+ * warps have a region each; 0 if the brick's particles are loaded. */
 template <int KERNEL>
 static __device__ __forceinline__ uint32_t decide_region(const pmb_cuda_cloud &c, const near_box &box,
   const near_rows *rows, int region, int together, loaded_range range, potential_scratch<KERNEL> *scratch)
 {
   const int lane = threadIdx.x & 31, y = lane % PMB_BRICK_Y, z = lane / PMB_BRICK_Y;
-  uint32_t known = 0, full = 0, bits = 0;
+  uint32_t known = ALL_TILES, full = 0;
   quick_sum sums[TILES];
 #pragma unroll 1
-  for (int tile = 0; tile < TILES; ++tile) {
-    sums[tile] = { c.background, 0, 0 };
-  }
-#pragma unroll 1
-  for (uint32_t from = 0; from < range.all; from += NEAR) {
+  for (; range.begin < range.all; range.begin += NEAR) {
     if (together) {
-      range.count = (int)min(range.all - from, (uint32_t)NEAR);
+      range.count = (int)min(range.all - range.begin, (uint32_t)NEAR);
       __syncthreads(); /* before others are loaded */
-      take_near<THREADS>(c, box, rows, from, range.count, 0, 0, &scratch->near, NULL);
+      take_near<THREADS>(c, box, rows, range.begin, range.count, 0, 0, &scratch->near, NULL);
     }
     known = add_to_tiles<KERNEL>(c, region, range, scratch, sums, &full);
   }
+  const uint32_t of_row = full >> z / 2 * 2;
+  uint32_t bits = (of_row & 1 ? 15 : 0) | (of_row & 2 ? 15 << 4 : 0);
 #pragma unroll 1
-  for (int tile = 0; tile < TILES; ++tile) {
-    uint32_t inside = full >> tile & 1 ? UINT32_MAX : 0;
-    if (!(known >> tile & 1)) {
-      const quick_sum s = sums[tile];
-      const float terms = quick_of_lanes<PMB_KERNEL_SPLINE>(s.error);
-      const int clear = fabsf(s.sum - c.isovalue.threshold_f32) > quick_error_of_sum(c, s.sum, terms, s.count);
-      inside = __all_sync(UINT32_MAX, clear) || quick_is_full(c, s, terms)
-        ? __ballot_sync(UINT32_MAX, pmb_cuda_inside(c.isovalue, s.sum))
-        : decide<KERNEL>(c, box, rows, quick_tile(region, tile));
-    }
-    if (z / 2 == tile / 2) {
-      bits |= (inside >> (z % 2 * 16 + y * 4) & 15) << tile % 2 * 4;
-    }
+  for (uint32_t left = ALL_TILES & ~known; left; left &= left - 1) {
+    const int tile = __ffs((int)left) - 1;
+    const quick_sum s = sums[tile];
+    const float terms = quick_of_lanes<PMB_KERNEL_SPLINE>(s.error);
+    const int clear = fabsf(s.sum - c.isovalue.threshold_f32) > quick_error_of_sum(c, s.sum, terms, s.count);
+    const uint32_t inside = __all_sync(UINT32_MAX, clear) || quick_is_full(c, s, terms)
+      ? __ballot_sync(UINT32_MAX, pmb_cuda_inside(c.isovalue, s.sum))
+      : decide<KERNEL>(c, box, rows, quick_tile(region, tile));
+    bits |= z / 2 == tile / 2 ? (inside >> (z % 2 * 16 + y * 4) & 15) << tile % 2 * 4 : 0;
   }
   return bits;
 }
@@ -240,7 +256,8 @@ static __global__ void __launch_bounds__(THREADS) potential_kernel(const __grid_
   const uint32_t first = blockIdx.x * WARPS;
   scratch.near.shape = scratch.shape;
   if (first + warp < c.brick_count) {
-    find_rows(c, box_of_brick(c, c.d_bricks[first + warp], 0), &scratch.rows[warp]);
+    scratch.box[warp] = box_of_brick(c, c.d_bricks[first + warp], 0);
+    find_rows(c, scratch.box[warp], &scratch.rows[warp]);
   }
 #pragma unroll 1
   for (int i = 0; i < 2 * WARPS; ++i) { /* regions of the warp's brick, then bricks */
@@ -253,12 +270,11 @@ static __global__ void __launch_bounds__(THREADS) potential_kernel(const __grid_
     if (brick >= c.brick_count || together != (all > FEW)) {
       continue;
     }
-    const near_box box = box_of_brick(c, c.d_bricks[brick], 0);
-    const loaded_range range = { all, together ? 0 : FEW * warp, (int)all };
     if (i == 0) {
-      take_near<32>(c, box, rows, 0, (int)all, FEW * warp, 0, &scratch.near, NULL);
+      take_near<32>(c, scratch.box[own], rows, 0, (int)all, FEW * warp, 0, &scratch.near, NULL);
     }
-    const uint32_t bits = decide_region<KERNEL>(c, box, rows, region, together, range, &scratch);
+    const loaded_range range = { all, 0, together ? 0 : FEW * warp, (int)all };
+    const uint32_t bits = decide_region<KERNEL>(c, scratch.box[own], rows, region, together, range, &scratch);
     if (lane < PMB_BRICK_ROWS) {
       ((uint8_t *)c.d_words)[4 * ((int64_t)brick * PMB_BRICK_ROWS + lane) + region] = (uint8_t)bits;
     }
