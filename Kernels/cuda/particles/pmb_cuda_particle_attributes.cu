@@ -28,8 +28,8 @@ static __device__ __forceinline__ void write_value(const columns &to, int64_t po
 
 /* Adds loaded particle i to the totals at the lane's point. total[COLUMNS]: the sum of the weights. */
 template <int KERNEL>
-static __device__ __forceinline__ void add_to_totals(const point_block *block, const uint32_t *index,
-  const columns &of, const edge_point &point, int i, double total[COLUMNS + 1], float *deepest)
+static __device__ __forceinline__ void add_to_totals(const point_block *block, const columns &of,
+  const edge_point &point, int i, double total[COLUMNS + 1], float *deepest)
 {
   float offset[3];
   const float d2 = near_distance2<KERNEL>(&block->near, i, point.lower, point.part, offset);
@@ -38,7 +38,7 @@ static __device__ __forceinline__ void add_to_totals(const point_block *block, c
 #pragma unroll
   for (int column = 0; column <= COLUMNS; ++column) {
     if (column < of.count || column == COLUMNS) {
-      const double value = column == COLUMNS ? 1 : pmb_cuda_number(of.from, index[i], of.first + column);
+      const double value = column == COLUMNS ? 1 : pmb_cuda_number(of.from, block->index[i], of.first + column);
       total[column] = pmb_kernel_add_weighted(KERNEL, total[column], weight, value);
     }
   }
@@ -47,7 +47,7 @@ static __device__ __forceinline__ void add_to_totals(const point_block *block, c
 /* Computes the totals at the lane's point. */
 template <int KERNEL>
 static __device__ __forceinline__ void find_totals(const pmb_cuda_cloud &c, const near_box &box, uint32_t all,
-  point_block *block, uint32_t *index, const columns &of, const edge_point &point, int again, uint32_t *taken,
+  point_block *block, const columns &of, const edge_point &point, int again, uint32_t *taken,
   double total[COLUMNS + 1])
 {
   float deepest = -INFINITY;
@@ -55,8 +55,8 @@ static __device__ __forceinline__ void find_totals(const pmb_cuda_cloud &c, cons
   for (int column = 0; column <= COLUMNS; ++column) {
     total[column] = 0;
   }
-  each_near_point(c, box, all, block, point, TO_END, again, taken, index,
-    [&](int i) { add_to_totals<KERNEL>(block, index, of, point, i, total, &deepest); });
+  each_near_point(c, box, all, block, point, TO_END, again, taken,
+    [&](int i) { add_to_totals<KERNEL>(block, of, point, i, total, &deepest); });
 }
 
 template <int KERNEL>
@@ -68,6 +68,7 @@ static __global__ void __launch_bounds__(POINT_THREADS)
   __shared__ uint32_t index[POINT_NEAR];
   __shared__ int any_moved;
   block.near.shape = shapes;
+  block.index = index;
   const near_box box = box_of_brick(c, c.d_active[blockIdx.x], 1);
   const int points = list_points(c, blockIdx.x, &block);
   const uint32_t all = find_rows(c, box, &block.rows[threadIdx.x / 32]);
@@ -80,7 +81,7 @@ static __global__ void __launch_bounds__(POINT_THREADS)
     double total[COLUMNS + 1];
     move_point(&point, (float)fabs(parameter));
     any_moved = 0;
-    find_totals<KERNEL>(c, box, all, &block, index, of, point, 0, &taken, total);
+    find_totals<KERNEL>(c, box, all, &block, of, point, 0, &taken, total);
     __syncthreads();
     if (point.wanted && !(total[COLUMNS] > 0)) { /* beyond all kernels: take the sample inside, see move_inside */
       move_point(&point, signbit(parameter) ? 1 : 0);
@@ -88,7 +89,7 @@ static __global__ void __launch_bounds__(POINT_THREADS)
     }
     __syncthreads();
     if (any_moved) {
-      find_totals<KERNEL>(c, box, all, &block, index, of, point, 1, &taken, total);
+      find_totals<KERNEL>(c, box, all, &block, of, point, 1, &taken, total);
     }
     for (int column = 0; point.wanted && column < of.count; ++column) {
       write_value(of, first + at, column, total[COLUMNS] > 0 ? total[column] / total[COLUMNS] : 0);

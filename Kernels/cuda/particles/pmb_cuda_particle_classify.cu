@@ -78,16 +78,11 @@ template <bool RECORDS> static __global__ void classify_kernel(const __grid_cons
   const uint32_t word = read_row(c, key, &column);
   const row_part part = part_of_lane();
   const row_limits limits = { UINT32_MAX, UINT32_MAX, UINT32_MAX, part.weights };
-  const uint32_t last = (1u << PMB_CUDA_ROWS) - 1;
-  const int outside = __all_sync(UINT32_MAX, (word | column) == 0);
-  if (!RECORDS && (outside || __all_sync(UINT32_MAX, word == UINT32_MAX && column == last))) { /* like most bricks */
-    if (lane == 0) {
-      c.d_sizes[i] = { 0, 0, 0 };
-    }
-    return;
-  }
-  const uint32_t sum = i < c.below ? count_words(part, limits, 0, word, column >> lane, record)
-                                   : count_plane(part, word, column >> lane, record);
+  const uint32_t same = 0 - (column & 1); /* most bricks are all outside or all inside */
+  const int flat = !RECORDS && __all_sync(UINT32_MAX, word == same && column == same >> (32 - PMB_CUDA_ROWS));
+  const uint32_t sum = flat ? 0
+    : i < c.below           ? count_words(part, limits, 0, word, column >> lane, record)
+                            : count_plane(part, word, column >> lane, record);
   const uint32_t counts = __shfl_sync(UINT32_MAX, sum, 31);
   if (!RECORDS && lane == 0) {
     c.d_sizes[i] = { counts != 0, counts & 0xffff, counts >> 16 };

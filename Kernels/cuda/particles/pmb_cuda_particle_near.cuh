@@ -28,16 +28,6 @@ template <int CAPACITY> struct near_particles {
 /* The number of shapes that a kernel needs room for. */
 template <int KERNEL, int CAPACITY> constexpr int near_room = KERNEL == PMB_KERNEL_SHAPED ? CAPACITY : 1;
 
-/* Synchronizes the threads that work on a box. */
-template <int THREADS> static __device__ __forceinline__ void near_sync(void)
-{
-  if (THREADS == 32) {
-    __syncwarp();
-  } else {
-    __syncthreads();
-  }
-}
-
 /* Reads a particle by two loads. */
 static __device__ __forceinline__ pmb_cuda_particle read_particle(const pmb_cuda_cloud &c, uint32_t i)
 {
@@ -94,8 +84,8 @@ static __device__ __forceinline__ uint32_t find_rows(const pmb_cuda_cloud &c, co
   return before;
 }
 
-/* Loads n near particles, from number `from` on, to `near` from index `to` on. more: added to the reach. THREADS call it together,
- * when none of them reads there any more. */
+/* Loads n near particles, from number `from` on, to `near` from index `to` on. more: added to the reach. THREADS call it together
+ * and synchronize before and after. */
 template <int THREADS, int CAPACITY>
 static __device__ __forceinline__ void take_near(const pmb_cuda_cloud &c, const near_box &box, const near_rows *rows,
   uint32_t from, int n, int to, float more, near_particles<CAPACITY> *near, uint32_t *index)
@@ -119,7 +109,6 @@ static __device__ __forceinline__ void take_near(const pmb_cuda_cloud &c, const 
       }
     }
   }
-  near_sync<THREADS>();
 }
 
 /* A bit for each of up to 32 loaded particles, from `begin` on, that reaches a lane's place. Reaches have a margin for rounding. */

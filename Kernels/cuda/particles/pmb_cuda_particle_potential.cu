@@ -15,12 +15,16 @@ typedef struct neighbour_list {
   uint32_t index[NEIGHBOURS][32];
 } neighbour_list;
 
-/* The offset from a particle to another, and its square. */
-static __device__ __forceinline__ float neighbour_distance2(
-  const pmb_cuda_particle &own, const pmb_cuda_particle &p, float offset[3])
+/* The offset from particle i to a place, and the squared distance that counts for the particle's kernel. p: particle i. */
+template <int KERNEL>
+static __device__ __forceinline__ float distance2_from(
+  const pmb_cuda_cloud &c, uint32_t i, const pmb_cuda_particle &p, const pmb_cuda_particle &place, float offset[3])
 {
   for (int a = 0; a < 3; ++a) {
-    offset[a] = pmb_particle_offset((float)(own.cell[a] - p.cell[a]), own.fraction[a], 0, p.fraction[a]);
+    offset[a] = pmb_particle_offset((float)(place.cell[a] - p.cell[a]), place.fraction[a], 0, p.fraction[a]);
+  }
+  if (KERNEL == PMB_KERNEL_SHAPED) {
+    pmb_shape_apply(c.d_shapes[i].element, offset);
   }
   return offset[0] * offset[0] + (offset[1] * offset[1] + offset[2] * offset[2]);
 }
@@ -48,13 +52,14 @@ static __device__ __forceinline__ void each_neighbour(
     }
     for (const uint32_t stop = min(end, i + NEIGHBOUR_STEP); i < stop; ++i) {
       list->index[count][threadIdx.x] = i;
-      count += neighbour_distance2(own, read_particle(c, i), offset) <= c.reach2;
+      count += distance2_from<PMB_KERNEL_SPLINE>(c, i, read_particle(c, i), own, offset) <= c.reach2;
     }
     more = __any_sync(UINT32_MAX, i < end || z < z1);
     if (!more || __any_sync(UINT32_MAX, count >= NEIGHBOURS - NEIGHBOUR_STEP)) {
       for (int k = 0; k < count; ++k) {
-        const pmb_cuda_particle p = read_particle(c, list->index[k][threadIdx.x]);
-        const float d2 = neighbour_distance2(own, p, offset);
+        const uint32_t at = list->index[k][threadIdx.x];
+        const pmb_cuda_particle p = read_particle(c, at);
+        const float d2 = distance2_from<PMB_KERNEL_SPLINE>(c, at, p, own, offset);
         take(offset, d2, p.mass);
       }
       count = 0;
@@ -169,23 +174,6 @@ static __device__ __forceinline__ uint32_t add_to_tiles(const pmb_cuda_cloud &c,
   return *full;
 }
 
-/* Adds particle i to a sum of pmb_particle.h at a sample. */
-template <int KERNEL>
-static __device__ __forceinline__ float add_exactly(
-  const pmb_cuda_cloud &c, const near_box &box, uint32_t i, const float whole[3], float sum)
-{
-  const pmb_cuda_particle p = read_particle(c, i);
-  float offset[3];
-  for (int a = 0; a < 3; ++a) {
-    offset[a] = pmb_particle_offset(whole[a], 0, (float)(p.cell[a] - box.first[a]), p.fraction[a]);
-  }
-  if (KERNEL == PMB_KERNEL_SHAPED) {
-    pmb_shape_apply(c.d_shapes[i].element, offset);
-  }
-  const float d2 = offset[0] * offset[0] + (offset[1] * offset[1] + offset[2] * offset[2]);
-  return pmb_kernel_add(KERNEL, sum, d2, p.scale, c.d_amounts[i]);
-}
-
 /* Finds by the sums of pmb_particle.h which samples of a tile are inside. Reads the particles again, because few tiles need it. */
 template <int KERNEL>
 static __device__ __noinline__ uint32_t decide(
@@ -193,21 +181,27 @@ static __device__ __noinline__ uint32_t decide(
 {
   const uint32_t lane = threadIdx.x & 31;
   const float3 own = quick_own();
-  const float whole[3] = { tile.center[0] + own.x, tile.center[1] + own.y, tile.center[2] + own.z };
-  float sum = c.background;
+  const int way[3] = { (int)(tile.center[0] + own.x), (int)(tile.center[1] + own.y), (int)(tile.center[2] + own.z) };
+  pmb_cuda_particle middle, sample;
+  float sum = c.background, offset[3];
+  for (int a = 0; a < 3; ++a) {
+    middle.cell[a] = box.first[a] + (int)tile.center[a];
+    middle.fraction[a] = 0.5f;
+    sample.cell[a] = box.first[a] + way[a];
+    sample.fraction[a] = 0;
+  }
   for (int r = 0; r < rows->count; ++r) {
     const uint32_t end = rows->begin[r] + (rows->before[r + 1] - rows->before[r]);
     for (uint32_t begin = rows->begin[r]; begin < end;
          begin += 32) { /* a particle per lane, then a sample per lane */
       const uint32_t i = min(begin + lane, end - 1);
-      const pmb_cuda_particle p = read_particle(c, i);
-      const float4 fraction = make_float4(p.fraction[0], p.fraction[1], p.fraction[2], 0);
-      const float4 cell = make_float4(
-        (float)(p.cell[0] - box.first[0]), (float)(p.cell[1] - box.first[1]), (float)(p.cell[2] - box.first[2]), 0);
-      float3 way;
-      const int reaches = quick_gap2(tile, cell, fraction, &way) <= (c.varied ? c.d_reach2[i] : c.reach2);
-      for (uint32_t left = __ballot_sync(UINT32_MAX, begin + lane < end && reaches); left; left &= left - 1) {
-        sum = add_exactly<KERNEL>(c, box, begin + __ffs((int)left) - 1, whole, sum);
+      const float reach = sqrtf(c.varied ? c.d_reach2[i] : c.reach2) + 2.2f; /* from the middle to the samples */
+      const float d2 = distance2_from<PMB_KERNEL_SPLINE>(c, i, read_particle(c, i), middle, offset);
+      const uint32_t reaches = __ballot_sync(UINT32_MAX, begin + lane < end && d2 <= reach * reach);
+      for (uint32_t left = reaches; left; left &= left - 1) {
+        const uint32_t at = begin + __ffs((int)left) - 1;
+        const pmb_cuda_particle p = read_particle(c, at);
+        sum = pmb_kernel_add(KERNEL, sum, distance2_from<KERNEL>(c, at, p, sample, offset), p.scale, c.d_amounts[at]);
       }
     }
   }
@@ -229,6 +223,7 @@ static __device__ __forceinline__ uint32_t decide_region(const pmb_cuda_cloud &c
       range.count = (int)min(range.all - range.begin, (uint32_t)NEAR);
       __syncthreads(); /* before others are loaded */
       take_near<THREADS>(c, box, rows, range.begin, range.count, 0, 0, &scratch->near, NULL);
+      __syncthreads();
     }
     known = add_to_tiles<KERNEL>(c, region, range, scratch, sums, &full);
   }
@@ -272,6 +267,7 @@ static __global__ void __launch_bounds__(THREADS) potential_kernel(const __grid_
     }
     if (i == 0) {
       take_near<32>(c, scratch.box[own], rows, 0, (int)all, FEW * warp, 0, &scratch.near, NULL);
+      __syncwarp();
     }
     const loaded_range range = { all, 0, together ? 0 : FEW * warp, (int)all };
     const uint32_t bits = decide_region<KERNEL>(c, scratch.box[own], rows, region, together, range, &scratch);

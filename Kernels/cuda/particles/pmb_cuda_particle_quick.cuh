@@ -226,14 +226,9 @@ static __device__ __forceinline__ void quick_tangent(float distance2, float scal
     const float outer2 = outer * outer, inner2 = inner * inner;
     *value = __fmaf_rn(outer2, outer + outer, -inner2 * inner);
     *slope = 3 * scale * inverse * (inner2 - outer2);
-  } else if (KERNEL == PMB_KERNEL_GAUSSIAN) {
-    const float power = quick_exp(-distance2 * scale), end = 1.2340980e-4f; /* exp(-9) */
-    *value = fmaxf(power - end, 0);
-    *slope = power > end ? -2 * scale * power : 0;
   } else {
-    const float s = quick_clamp(__fmaf_rn(distance2 * scale, -0.25f, 1));
-    *value = s * s * s;
-    *slope = -1.5f * s * s * scale;
+    *value = pmb_kernel_value(KERNEL, distance2, scale);
+    *slope = pmb_kernel_slope(KERNEL, distance2, scale);
   }
 }
 

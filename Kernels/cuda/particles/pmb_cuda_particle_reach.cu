@@ -22,24 +22,16 @@ static __device__ __forceinline__ cube_rows rows_near(const pmb_cuda_cloud &c, i
   return near;
 }
 
-/* Calls `take` with the first and last brick along x that a particle reaches, for each near particle; lanes take turns. Reads the
- * particle only if its cube has cells that reach other bricks: keys are a quarter of the memory. */
+/* Calls `take` with the first and last brick along x that a particle reaches, for each near particle; lanes take turns. */
 template <class TAKE>
 static __device__ __forceinline__ void each_near(const pmb_cuda_cloud &c, const cube_rows &near, TAKE take)
 {
-  const int last = (1 << c.shift) - 1;
-  for (int64_t z = near.z0; z < near.z1; ++z) {
-    for (int64_t y = near.y0; y < near.y1; ++y) {
-      const int64_t row = y + c.cubes[1] * z;
-      const uint32_t begin = c.d_pieces[c.pieces * row], end = c.d_pieces[c.pieces * (row + 1)];
-      for (uint32_t i = begin + (threadIdx.x & 31); i < end; i += 32) {
-        int cell = (int)((int64_t)c.d_keys[i] - row * c.cubes[0]) << c.shift;
-        const int low = cell - c.reach, high = cell + c.reach;
-        if (low / PMB_BRICK_X != (low + last) / PMB_BRICK_X || high / PMB_BRICK_X != (high + last) / PMB_BRICK_X) {
-          cell = c.d_particles[i].cell[0];
-        }
-        take((cell - c.reach) / PMB_BRICK_X, (cell + c.reach) / PMB_BRICK_X);
-      }
+  for (int64_t z = near.z0; z < near.z1; ++z) { /* rows of equal z are contiguous */
+    const uint32_t *d_pieces = c.d_pieces + c.pieces * c.cubes[1] * z;
+    const uint32_t begin = d_pieces[c.pieces * near.y0], end = d_pieces[c.pieces * near.y1];
+    for (uint32_t i = begin + (threadIdx.x & 31); i < end; i += 32) {
+      const int32_t cell = c.d_particles[i].cell[0];
+      take((cell - c.reach) / PMB_BRICK_X, (cell + c.reach) / PMB_BRICK_X);
     }
   }
 }
