@@ -32,8 +32,8 @@ template <int KERNEL, int CAPACITY> constexpr int near_room = KERNEL == PMB_KERN
 static __device__ __forceinline__ pmb_cuda_particle read_particle(const pmb_cuda_cloud &c, uint32_t i)
 {
   const uint4 *d_halves = (const uint4 *)(c.d_particles + i), a = d_halves[0], b = d_halves[1];
-  return { { (int)a.x, (int)a.y, (int)a.z }, __int_as_float((int)a.w),
-    { __int_as_float((int)b.x), __int_as_float((int)b.y), __int_as_float((int)b.z) }, __int_as_float((int)b.w) };
+  return { { (int)a.x, (int)a.y, (int)a.z }, __uint_as_float(a.w),
+    { __uint_as_float(b.x), __uint_as_float(b.y), __uint_as_float(b.z) }, __uint_as_float(b.w) };
 }
 
 /* As pmb_first_cube and pmb_end_cube. */

@@ -6,14 +6,9 @@
 /* ---- densities and shapes ---- */
 
 enum {
-  NEIGHBOURS = 48,
-  NEIGHBOUR_STEP = 8
-}; /* room of a lane's list; candidates between tests whether lists are full */
-
-/* The indices of each lane's neighbours. A block is a warp. */
-typedef struct neighbour_list {
-  uint32_t index[NEIGHBOURS][32];
-} neighbour_list;
+  NEIGHBOURS = 48,   /* room of a lane's list; a block is a warp */
+  NEIGHBOUR_STEP = 8 /* candidates between tests whether lists are full */
+};
 
 /* The offset from particle i to a place, and the squared distance that counts for the particle's kernel. p: particle i. */
 template <int KERNEL>
@@ -33,7 +28,7 @@ static __device__ __forceinline__ float distance2_from(
  * neighbours first: then the lanes have about as many to take. */
 template <class TAKE>
 static __device__ __forceinline__ void each_neighbour(
-  const pmb_cuda_cloud &c, const pmb_cuda_particle &own, neighbour_list *list, TAKE take)
+  const pmb_cuda_cloud &c, const pmb_cuda_particle &own, uint32_t list[NEIGHBOURS][32], TAKE take)
 {
   const int64_t x0 = first_cube(c, own.cell[0]), x1 = end_cube(c, 0, own.cell[0]);
   const int64_t y0 = first_cube(c, own.cell[1]), y1 = end_cube(c, 1, own.cell[1]), z1 = end_cube(c, 2, own.cell[2]);
@@ -51,13 +46,13 @@ static __device__ __forceinline__ void each_neighbour(
       }
     }
     for (const uint32_t stop = min(end, i + NEIGHBOUR_STEP); i < stop; ++i) {
-      list->index[count][threadIdx.x] = i;
+      list[count][threadIdx.x] = i;
       count += distance2_from<PMB_KERNEL_SPLINE>(c, i, read_particle(c, i), own, offset) <= c.reach2;
     }
     more = __any_sync(UINT32_MAX, i < end || z < z1);
     if (!more || __any_sync(UINT32_MAX, count >= NEIGHBOURS - NEIGHBOUR_STEP)) {
       for (int k = 0; k < count; ++k) {
-        const uint32_t at = list->index[k][threadIdx.x];
+        const uint32_t at = list[k][threadIdx.x];
         const pmb_cuda_particle p = read_particle(c, at);
         const float d2 = distance2_from<PMB_KERNEL_SPLINE>(c, at, p, own, offset);
         take(offset, d2, p.mass);
@@ -69,11 +64,11 @@ static __device__ __forceinline__ void each_neighbour(
 
 static __global__ void densities_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
-  __shared__ neighbour_list list;
+  __shared__ uint32_t list[NEIGHBOURS][32];
   const int64_t first = (int64_t)blockIdx.x * 32, index = min(first + (int)threadIdx.x, c.count - 1);
   const pmb_cuda_particle own = read_particle(c, (uint32_t)index);
   float density = 0;
-  each_neighbour(c, own, &list, [&](const float *, float d2, float mass) {
+  each_neighbour(c, own, list, [&](const float *, float d2, float mass) {
     density = pmb_kernel_add(PMB_KERNEL_SPLINE, density, d2, own.scale, mass);
   });
   if (first + (int)threadIdx.x < c.count) {
@@ -89,11 +84,11 @@ pmb_status pmb_cuda_find_densities(pmb_cuda *cuda, const pmb_cuda_cloud *c)
 
 static __global__ void shapes_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
-  __shared__ neighbour_list list;
+  __shared__ uint32_t list[NEIGHBOURS][32];
   const int64_t first = (int64_t)blockIdx.x * 32, index = min(first + (int)threadIdx.x, c.count - 1);
   const pmb_cuda_particle own = read_particle(c, (uint32_t)index);
   float sum[PMB_SHAPE_SUMS] = { 0 };
-  each_neighbour(c, own, &list, [&](const float *offset, float, float) { pmb_shape_add(offset, own.scale, sum); });
+  each_neighbour(c, own, list, [&](const float *offset, float, float) { pmb_shape_add(offset, own.scale, sum); });
   if (first + (int)threadIdx.x < c.count) {
     pmb_particle_moved to;
     to.amount = c.d_amounts[index] * pmb_shape_find(sum, to.shape);
@@ -192,8 +187,7 @@ static __device__ __noinline__ uint32_t decide(
   }
   for (int r = 0; r < rows->count; ++r) {
     const uint32_t end = rows->begin[r] + (rows->before[r + 1] - rows->before[r]);
-    for (uint32_t begin = rows->begin[r]; begin < end;
-         begin += 32) { /* a particle per lane, then a sample per lane */
+    for (uint32_t begin = rows->begin[r]; begin < end; begin += 32) { /* lanes have particles, then samples */
       const uint32_t i = min(begin + lane, end - 1);
       const float reach = sqrtf(c.varied ? c.d_reach2[i] : c.reach2) + 2.2f; /* from the middle to the samples */
       const float d2 = distance2_from<PMB_KERNEL_SPLINE>(c, i, read_particle(c, i), middle, offset);

@@ -53,17 +53,6 @@ static __device__ __forceinline__ float quick_root(float x)
 #endif
 }
 
-static __device__ __forceinline__ float quick_inverse_root(float x)
-{
-#if defined(__CUDA_ARCH__)
-  float root;
-  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
-  return root;
-#else
-  return 1 / sqrtf(x);
-#endif
-}
-
 static __device__ __forceinline__ float quick_exp(float x)
 {
 #if defined(__CUDA_ARCH__)
@@ -129,16 +118,16 @@ static __device__ __forceinline__ float quick_error_of_sum(const pmb_cuda_cloud 
 
 /* ---- tiles ---- */
 
-/* A warp has a region of 8 x 4 x 4 samples and takes its tiles of 4 x 4 x 2 one after another. Of all shapes of 32 samples this
+/* A warp takes a region of 8 x 4 x 4 samples and its tiles of 4 x 4 x 2 one after another. Of all shapes of 32 samples this
  * one is reached by the fewest particles. */
-static __device__ __forceinline__ quick_box quick_region(int warp)
+static __device__ __forceinline__ quick_box quick_region(int region)
 {
-  const quick_box region = { { (float)(8 * warp) + 3.5f, 1.5f, 1.5f }, { 3.5f, 1.5f, 1.5f } };
-  return region;
+  const quick_box box = { { (float)(8 * region) + 3.5f, 1.5f, 1.5f }, { 3.5f, 1.5f, 1.5f } };
+  return box;
 }
-static __device__ __forceinline__ quick_box quick_tile(int warp, int tile)
+static __device__ __forceinline__ quick_box quick_tile(int region, int tile)
 {
-  const quick_box box = { { (float)(8 * warp + (tile & 1) * 4) + 1.5f, 1.5f, (float)(tile & 2) + 0.5f },
+  const quick_box box = { { (float)(8 * region + (tile & 1) * 4) + 1.5f, 1.5f, (float)(tile & 2) + 0.5f },
     { 1.5f, 1.5f, 0.5f } };
   return box;
 }
@@ -182,8 +171,8 @@ typedef struct quick_region_list {
   int close, far, deep;
 } quick_region_list;
 
-/* Lists those of n loaded particles, from `first` on, that reach a warp's region: close ones from `list` on, others before it. Returns none if the
- * sum stays below the isovalue even with each particle at its nearest place. is_all: 1 if there are no other particles. */
+/* Lists those of n loaded particles, from `first` on, that reach a region: close ones from `list` on, others before it. Returns none
+ * if the sum stays below the isovalue even with each particle at its nearest place. is_all: 1 if there are no other particles. */
 template <int KERNEL, int CAPACITY>
 static __device__ __forceinline__ quick_region_list quick_list_region(const pmb_cuda_cloud &c,
   const near_particles<CAPACITY> *near, int first, int n, int is_all, const quick_box &region, uint16_t *list)
@@ -221,7 +210,7 @@ template <int KERNEL>
 static __device__ __forceinline__ void quick_tangent(float distance2, float scale, float *value, float *slope)
 {
   if (pmb_is_spline(KERNEL)) {
-    const float inverse = quick_inverse_root(distance2), q = distance2 * inverse * scale;
+    const float inverse = rsqrtf(distance2), q = distance2 * inverse * scale;
     const float outer = quick_clamp(__fmaf_rn(q, -0.5f, 1)), inner = quick_clamp(1 - q);
     const float outer2 = outer * outer, inner2 = inner * inner;
     *value = __fmaf_rn(outer2, outer + outer, -inner2 * inner);
@@ -232,7 +221,7 @@ static __device__ __forceinline__ void quick_tangent(float distance2, float scal
   }
 }
 
-/* Bits of the tiles of a warp's region that are surely inside, by lower bounds for blocks of 2 x 2 x 2 samples. Kernels are convex in
+/* Bits of the tiles of a region that are surely inside, by lower bounds for blocks of 2 x 2 x 2 samples. Kernels are convex in
  * the squared distance, so tangents at the samples' mean squared distance bound them from below. Half of the lanes have every second
  * particle. The tangents' rounding errors are below twice those of a sum. */
 template <int KERNEL, int CAPACITY>
