@@ -55,7 +55,7 @@ static __device__ __forceinline__ void find_totals(const pmb_cuda_cloud &c, cons
   for (int column = 0; column <= COLUMNS; ++column) {
     total[column] = 0;
   }
-  each_near_point(c, box, all, block, point, TO_END, again, taken,
+  each_near_point(c, box, all, block, point, TO_END, again, taken, block->index,
     [&](int i) { add_to_totals<KERNEL>(block, of, point, i, total, &deepest); });
 }
 
@@ -65,10 +65,8 @@ static __global__ void __launch_bounds__(POINT_THREADS)
 {
   __shared__ point_block block;
   __shared__ pmb_cuda_shape shapes[near_room<KERNEL, POINT_NEAR>];
-  __shared__ uint32_t index[POINT_NEAR];
   __shared__ int any_moved;
   block.near.shape = shapes;
-  block.index = index;
   const near_box box = box_of_brick(c, c.d_active[blockIdx.x], 1);
   const int points = list_points(c, blockIdx.x, &block);
   const uint32_t all = find_rows(c, box, &block.rows[threadIdx.x / 32]);

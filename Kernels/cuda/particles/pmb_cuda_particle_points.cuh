@@ -18,7 +18,7 @@ static const float TO_END = 0.5f; /* from the middle of an edge to its end */
 typedef struct point_block {
   near_rows rows[POINT_WARPS];
   near_particles<POINT_NEAR> near;
-  uint32_t *index; /* room for POINT_NEAR indices in the input, for attributes; else NULL */
+  uint32_t index[POINT_NEAR]; /* indices in the input, for attributes */
   uint16_t point[POINTS];
   uint32_t reach[POINT_NEAR / 32][POINT_THREADS]; /* bits of the particles that reach each thread's point */
 } point_block;
@@ -77,18 +77,18 @@ static __device__ __forceinline__ void move_point(edge_point *point, float part)
 }
 
 /* Calls `take` with the index in block->near of each particle that reaches a place up to `more` from the middle of the lane's
- * edge, in order. again: 1 if the last call had the same point. *taken:
+ * edge, in order. index: block->index to get indices in the input, else NULL. again: 1 if the last call had the same point. *taken:
  * number of the first particle in block->near, at first UINT32_MAX. All threads of a block call it together. */
 template <class TAKE>
 static __device__ __forceinline__ void each_near_point(const pmb_cuda_cloud &c, const near_box &box, uint32_t all,
-  point_block *block, const edge_point &point, float more, int again, uint32_t *taken, TAKE take)
+  point_block *block, const edge_point &point, float more, int again, uint32_t *taken, uint32_t *index, TAKE take)
 {
   const float middle[3] = { (point.lower[0] + point.upper[0]) / 2, (point.lower[1] + point.upper[1]) / 2,
     (point.lower[2] + point.upper[2]) / 2 };
   for (uint32_t from = 0; from < all; from += POINT_NEAR) {
     const int n = (int)min(all - from, (uint32_t)POINT_NEAR);
     if (*taken != from) { /* usually all fit at once */
-      take_near<POINT_THREADS>(c, box, &block->rows[threadIdx.x / 32], from, n, 0, more, &block->near, block->index);
+      take_near<POINT_THREADS>(c, box, &block->rows[threadIdx.x / 32], from, n, 0, more, &block->near, index);
       __syncthreads();
       *taken = from;
     }

@@ -242,10 +242,11 @@ static __global__ void __launch_bounds__(THREADS) potential_kernel(const __grid_
 {
   __shared__ potential_scratch<KERNEL> scratch;
   const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
-  const uint32_t first = blockIdx.x * WARPS;
+  /* Neighbours in x take equally long. So in a small grid a block's bricks are far apart; in others they share particles. */
+  const uint32_t step = gridDim.x > 2048 ? 1 : gridDim.x, first = blockIdx.x * (gridDim.x > 2048 ? WARPS : 1);
   scratch.near.shape = scratch.shape;
-  if (first + warp < c.brick_count) {
-    scratch.box[warp] = box_of_brick(c, c.d_bricks[first + warp], 0);
+  if (first + warp * step < c.brick_count) {
+    scratch.box[warp] = box_of_brick(c, c.d_bricks[first + warp * step], 0);
     find_rows(c, scratch.box[warp], &scratch.rows[warp]);
   }
 #pragma unroll 1
@@ -255,7 +256,7 @@ static __global__ void __launch_bounds__(THREADS) potential_kernel(const __grid_
       __syncthreads();
     }
     const near_rows *rows = &scratch.rows[own];
-    const uint32_t brick = first + own, all = brick < c.brick_count ? rows->before[rows->count] : 0;
+    const uint32_t brick = first + own * step, all = brick < c.brick_count ? rows->before[rows->count] : 0;
     if (brick >= c.brick_count || together != (all > FEW)) {
       continue;
     }

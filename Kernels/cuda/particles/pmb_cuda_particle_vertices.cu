@@ -51,7 +51,7 @@ static __device__ __forceinline__ void find_differences(const pmb_cuda_cloud &c,
       if (!pmb_difference_weights(c.normals, offset, weight)) {
         continue;
       }
-      each_near_point(c, box, all, block, point, AROUND_ENDS, 1, taken, [&](int i) {
+      each_near_point(c, box, all, block, point, AROUND_ENDS, 1, taken, NULL, [&](int i) {
         float way[3];
         const float d2 = near_distance2<KERNEL>(&block->near, i, whole, none, way);
         value = pmb_kernel_add(KERNEL, value, d2, block->near.fraction[i].w, block->near.cell[i].w);
@@ -86,7 +86,6 @@ static __global__ void __launch_bounds__(POINT_THREADS)
   __shared__ point_block block;
   __shared__ pmb_cuda_shape shapes[near_room<KERNEL, POINT_NEAR>];
   block.near.shape = shapes;
-  block.index = NULL;
   near_box box = box_of_brick(c, c.d_active[blockIdx.x], 1);
   const int points = list_points(c, blockIdx.x, &block);
   const int64_t first = c.d_before[blockIdx.x].points;
@@ -108,14 +107,14 @@ static __global__ void __launch_bounds__(POINT_THREADS)
     }
     float ends[2] = { c.background, c.background }, sum[3] = { 0, 0, 0 }, deepest = -INFINITY;
     each_near_point(
-      c, box, all, &block, point, more, 0, &taken, [&](int i) { add_to_ends<KERNEL>(&block, point, i, ends); });
+      c, box, all, &block, point, more, 0, &taken, NULL, [&](int i) { add_to_ends<KERNEL>(&block, point, i, ends); });
     const float part = pmb_edge_parameter(ends[0], ends[1], c.isovalue.f32, c.isovalue.f32_low);
     if (differences) {
       find_differences<KERNEL>(c, box, all, &block, point, &taken, part, sum);
     }
     move_point(&point, part);
     if (directions && !differences) {
-      each_near_point(c, box, all, &block, point, more, 1, &taken,
+      each_near_point(c, box, all, &block, point, more, 1, &taken, NULL,
         [&](int i) { add_to_gradient<KERNEL>(&block, point, i, sum, &deepest); });
     }
     const int64_t to = first + at;
