@@ -47,14 +47,15 @@ static __device__ __forceinline__ void add_to_totals(const point_block *block, c
 /* Computes the totals at the lane's point. */
 template <int KERNEL>
 static __device__ __forceinline__ void find_totals(const pmb_cuda_cloud &c, const near_box &box, uint32_t all,
-  point_block *block, const columns &of, const edge_point &point, int again, double total[COLUMNS + 1])
+  point_block *block, const columns &of, const edge_point &point, int again, uint32_t *taken,
+  double total[COLUMNS + 1])
 {
   float deepest = -INFINITY;
 #pragma unroll
   for (int column = 0; column <= COLUMNS; ++column) {
     total[column] = 0;
   }
-  each_near_point(c, box, all, block, point, TO_END, again, block->index,
+  each_near_point(c, box, all, block, point, TO_END, again, taken, block->index,
     [&](int i) { add_to_totals<KERNEL>(block, of, point, i, total, &deepest); });
 }
 
@@ -68,27 +69,27 @@ static __global__ void __launch_bounds__(POINT_THREADS)
   block.near.shape = shapes;
   const near_box box = box_of_brick(c, c.d_active[blockIdx.x], 1);
   const int points = list_points(c, blockIdx.x, &block);
-  const uint32_t all = find_rows<POINT_THREADS>(c, box, &block.rows);
+  const uint32_t all = find_rows(c, box, &block.rows[threadIdx.x / 32]);
+  uint32_t taken = UINT32_MAX;
   const int64_t first = c.d_before[blockIdx.x].points;
   for (int begin = 0; begin < points; begin += POINT_THREADS) {
-    const int wanted = begin + (int)threadIdx.x < points;
     const int at = min(begin + (int)threadIdx.x, points - 1);
     const double parameter = d_parameter[first + at];
-    edge_point point = point_at(&block, at);
+    edge_point point = point_at(&block, begin + (int)threadIdx.x, points);
     double total[COLUMNS + 1];
     move_point(&point, (float)fabs(parameter));
     any_moved = 0;
-    find_totals<KERNEL>(c, box, all, &block, of, point, 0, total);
+    find_totals<KERNEL>(c, box, all, &block, of, point, 0, &taken, total);
     __syncthreads();
-    if (!(total[COLUMNS] > 0)) { /* beyond all kernels: take the sample inside, see move_inside */
+    if (point.wanted && !(total[COLUMNS] > 0)) { /* beyond all kernels: take the sample inside, see move_inside */
       move_point(&point, signbit(parameter) ? 1 : 0);
       any_moved = 1;
     }
     __syncthreads();
     if (any_moved) {
-      find_totals<KERNEL>(c, box, all, &block, of, point, 1, total);
+      find_totals<KERNEL>(c, box, all, &block, of, point, 1, &taken, total);
     }
-    for (int column = 0; wanted && column < of.count; ++column) {
+    for (int column = 0; point.wanted && column < of.count; ++column) {
       write_value(of, first + at, column, total[COLUMNS] > 0 ? total[column] / total[COLUMNS] : 0);
     }
     __syncthreads();

@@ -18,12 +18,22 @@ static __device__ __forceinline__ uint64_t key_above(const pmb_cuda_cloud &c, ui
   return key + (d & 1 ? along_y : 0) + (d & 2 ? along_z : 0);
 }
 
+/* The place of the first brick with that key or a higher one, up to the end of the key's row. */
+static __device__ __forceinline__ uint32_t find_brick(const pmb_cuda_cloud &c, uint64_t key)
+{
+  const uint64_t along_y = (uint64_t)c.bricks[1], row = key / (uint64_t)c.bricks[0], y = row % along_y,
+                 z = row / along_y;
+  const int there = y + 1 < along_y && z + 1 < (uint64_t)c.bricks[2]; /* the last rows have no bricks */
+  const int64_t *d_row = c.d_brick_rows + (there ? y + (along_y - 1) * z : 0);
+  return pmb_cuda_lower_bound(c.d_bricks, (uint32_t)d_row[0], (uint32_t)d_row[there], key);
+}
+
 /* The inside bits of row `lane` of the 25 rows with halo. *column: those of the samples at column 32 of all rows. */
 static __device__ __forceinline__ uint32_t read_row(const pmb_cuda_cloud &c, uint64_t key, uint32_t *column)
 {
   const int lane = threadIdx.x & 31, r = min(lane, PMB_CUDA_ROWS - 1), y = r % 5, z = r / 5;
   const uint64_t above = key_above(c, key, lane & 3); /* lanes 0 to 3 search the bricks */
-  const uint32_t place = pmb_cuda_lower_bound(c.d_bricks, 0, c.brick_count, above);
+  const uint32_t place = find_brick(c, above);
   const uint32_t there = place < c.brick_count && c.d_bricks[place] == above, next = place + there;
   const uint32_t next_there = next < c.brick_count && c.d_bricks[next] == above + 1;
   const int d = (y >> 2) | (z >> 2) << 1, row = (z & 3) * PMB_BRICK_Y + (y & 3);
@@ -68,8 +78,11 @@ template <bool RECORDS> static __global__ void classify_kernel(const __grid_cons
   const uint32_t word = read_row(c, key, &column);
   const row_part part = part_of_lane();
   const row_limits limits = { UINT32_MAX, UINT32_MAX, UINT32_MAX, part.weights };
-  const uint32_t sum = i < c.below ? count_words(part, limits, 0, word, column >> lane, record)
-                                   : count_plane(part, word, column >> lane, record);
+  const uint32_t same = 0 - (column & 1); /* most bricks are all outside or all inside */
+  const int flat = !RECORDS && __all_sync(UINT32_MAX, word == same && column == same >> (32 - PMB_CUDA_ROWS));
+  const uint32_t sum = flat ? 0
+    : i < c.below           ? count_words(part, limits, 0, word, column >> lane, record)
+                            : count_plane(part, word, column >> lane, record);
   const uint32_t counts = __shfl_sync(UINT32_MAX, sum, 31);
   if (!RECORDS && lane == 0) {
     c.d_sizes[i] = { counts != 0, counts & 0xffff, counts >> 16 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Loads the particles near a box of cells into shared memory, in their sorted order. All threads of a block call these
- * functions together. */
+ * Loads the particles near a box of cells into shared memory, in their sorted order. */
 #ifndef PMB_CUDA_PARTICLE_NEAR_CUH
 #define PMB_CUDA_PARTICLE_NEAR_CUH
 
@@ -29,14 +28,12 @@ template <int CAPACITY> struct near_particles {
 /* The number of shapes that a kernel needs room for. */
 template <int KERNEL, int CAPACITY> constexpr int near_room = KERNEL == PMB_KERNEL_SHAPED ? CAPACITY : 1;
 
-/* Synchronizes the block's threads. */
-template <int THREADS> static __device__ __forceinline__ void near_sync(void)
+/* Reads a particle by two loads. */
+static __device__ __forceinline__ pmb_cuda_particle read_particle(const pmb_cuda_cloud &c, uint32_t i)
 {
-  if (THREADS == 32) {
-    __syncwarp();
-  } else {
-    __syncthreads();
-  }
+  const uint4 *d_halves = (const uint4 *)(c.d_particles + i), a = d_halves[0], b = d_halves[1];
+  return { { (int)a.x, (int)a.y, (int)a.z }, __uint_as_float(a.w),
+    { __uint_as_float(b.x), __uint_as_float(b.y), __uint_as_float(b.z) }, __uint_as_float(b.w) };
 }
 
 /* As pmb_first_cube and pmb_end_cube. */
@@ -59,55 +56,52 @@ static __device__ __forceinline__ uint32_t find_in_row(const pmb_cuda_cloud &c, 
     : pmb_cuda_lower_bound(c.d_keys, d_piece[0], d_piece[1], (uint64_t)row * (uint64_t)c.cubes[0] + (uint64_t)x);
 }
 
-/* Finds the rows of cubes near the box. Returns the number of near particles. */
-template <int THREADS>
+/* Finds the rows of cubes near the box. Returns the number of near particles. A warp calls it for rows of its own. */
 static __device__ __forceinline__ uint32_t find_rows(const pmb_cuda_cloud &c, const near_box &box, near_rows *rows)
 {
   const int64_t x0 = first_cube(c, box.first[0]), x1 = end_cube(c, 0, box.last[0]);
   const int64_t y0 = first_cube(c, box.first[1]), z0 = first_cube(c, box.first[2]);
   const int ny = (int)(end_cube(c, 1, box.last[1]) - y0), nz = (int)(end_cube(c, 2, box.last[2]) - z0);
-  near_sync<THREADS>(); /* no thread reads the previous box's rows any more */
-  for (int r = threadIdx.x; r < ny * nz; r += THREADS) {
-    const int64_t row = y0 + r % ny + c.cubes[1] * (z0 + r / ny);
-    const uint32_t begin = find_in_row(c, row, x0);
-    rows->begin[r] = begin;
-    rows->before[r] = find_in_row(c, row, x1) - begin;
-  }
-  near_sync<THREADS>();
-  if (threadIdx.x < 32) { /* prefix sums, two rows per lane */
-    const int i = 2 * (int)threadIdx.x;
-    const uint32_t a = i < ny * nz ? rows->before[i] : 0, b = i + 1 < ny * nz ? rows->before[i + 1] : 0;
-    const uint32_t sum = pmb_cuda_inclusive_sum(a + b);
-    rows->before[i] = sum - a - b;
-    rows->before[i + 1] = sum - b;
-    if (threadIdx.x == 31) {
-      rows->before[PMB_CUDA_NEAR_ROWS] = sum;
-      rows->count = ny * nz;
+  uint32_t before = 0;
+  rows->count = ny * nz;
+  for (int first = 0; first < ny * nz; first += 32) {
+    const int r = first + (int)(threadIdx.x & 31);
+    uint32_t n = 0;
+    if (r < ny * nz) {
+      const int64_t row = y0 + r % ny + c.cubes[1] * (z0 + r / ny);
+      const uint32_t begin = find_in_row(c, row, x0);
+      rows->begin[r] = begin;
+      n = find_in_row(c, row, x1) - begin;
     }
+    const uint32_t sum = before + pmb_cuda_inclusive_sum(n);
+    if (r < ny * nz) {
+      rows->before[r] = sum - n;
+    }
+    before = __shfl_sync(UINT32_MAX, sum, 31);
   }
-  near_sync<THREADS>();
-  return rows->before[PMB_CUDA_NEAR_ROWS];
+  rows->before[ny * nz] = before;
+  __syncwarp();
+  return before;
 }
 
-/* Loads n near particles, from number `from` on. d_amounts: of each particle, or NULL for densities: then amounts are masses and
- * all reach as far as the largest, because the reach of the summing particle counts. more: added to the reach. */
+/* Loads n near particles, from number `from` on, to `near` from index `to` on. more: added to the reach. THREADS call it together
+ * and synchronize before and after. */
 template <int THREADS, int CAPACITY>
 static __device__ __forceinline__ void take_near(const pmb_cuda_cloud &c, const near_box &box, const near_rows *rows,
-  const float *d_amounts, uint32_t from, int n, float more, near_particles<CAPACITY> *near, uint32_t *index)
+  uint32_t from, int n, int to, float more, near_particles<CAPACITY> *near, uint32_t *index)
 {
-  near_sync<THREADS>();
-  for (int r = threadIdx.x / 8; r < rows->count; r += THREADS / 8) { /* eight threads per row */
+  for (int r = threadIdx.x % THREADS / 8; r < rows->count; r += THREADS / 8) { /* eight threads per row */
     const uint32_t begin = max(from, rows->before[r]), end = min(from + n, rows->before[r + 1]);
     for (uint32_t k = begin + threadIdx.x % 8; k < end; k += 8) {
-      const uint32_t i = k - from, at = rows->begin[r] + (k - rows->before[r]);
-      const pmb_cuda_particle p = c.d_particles[at];
+      const uint32_t i = k - from + to, at = rows->begin[r] + (k - rows->before[r]);
+      const pmb_cuda_particle p = read_particle(c, at);
       near->cell[i] = make_float4((float)(p.cell[0] - box.first[0]), (float)(p.cell[1] - box.first[1]),
-        (float)(p.cell[2] - box.first[2]), d_amounts ? d_amounts[at] : p.mass);
+        (float)(p.cell[2] - box.first[2]), c.d_amounts[at]);
       near->fraction[i] = make_float4(p.fraction[0], p.fraction[1], p.fraction[2], p.scale);
-      const float reach = sqrtf(c.varied && d_amounts ? c.d_reach2[at] : c.reach2) + more;
+      const float reach = sqrtf(c.varied ? c.d_reach2[at] : c.reach2) + more;
       near->place[i] = make_float4(near->cell[i].x + p.fraction[0], near->cell[i].y + p.fraction[1],
         near->cell[i].z + p.fraction[2], reach * reach * 1.00001f);
-      if (c.kernel == PMB_KERNEL_SHAPED && d_amounts) {
+      if (c.kernel == PMB_KERNEL_SHAPED) {
         near->shape[i] = c.d_shapes[at];
       }
       if (index) {
@@ -115,7 +109,6 @@ static __device__ __forceinline__ void take_near(const pmb_cuda_cloud &c, const 
       }
     }
   }
-  near_sync<THREADS>();
 }
 
 /* A bit for each of up to 32 loaded particles, from `begin` on, that reaches a lane's place. Reaches have a margin for rounding. */
@@ -123,25 +116,19 @@ template <int CAPACITY>
 static __device__ __forceinline__ uint32_t find_reaching(
   const near_particles<CAPACITY> *near, int begin, int n, const float place[3])
 {
+  const int count = min(32, n - begin);
   uint32_t reach = 0;
-  for (int i = 0; i < min(32, n - begin); ++i) {
-    const float4 p = near->place[begin + i];
-    const float x = place[0] - p.x, y = place[1] - p.y, z = place[2] - p.z;
-    reach |= (uint32_t)(__fmaf_rn(x, x, __fmaf_rn(y, y, z * z)) <= p.w) << i;
-  }
-  return reach;
-}
-
-/* Calls `take` with the index of each of the n loaded particles that reaches a lane's place, in order. */
-template <int CAPACITY, class TAKE>
-static __device__ __forceinline__ void each_reaching(
-  const near_particles<CAPACITY> *near, int n, const float place[3], TAKE take)
-{
-  for (int begin = 0; begin < n; begin += 32) {
-    for (uint32_t reach = find_reaching(near, begin, n, place); reach; reach &= reach - 1) {
-      take(begin + __ffs((int)reach) - 1);
+  for (int i = 0; i < count; i += 8) {
+    uint32_t bits = 0;
+#pragma unroll
+    for (int k = 0; k < 8; ++k) { /* constant bits are fast; those from n on do not count */
+      const float4 p = near->place[begin + i + k];
+      const float x = place[0] - p.x, y = place[1] - p.y, z = place[2] - p.z;
+      bits |= __fmaf_rn(x, x, __fmaf_rn(y, y, z * z)) <= p.w ? 1u << k : 0;
     }
+    reach |= bits << i;
   }
+  return reach & UINT32_MAX >> (32 - count);
 }
 
 /* Multiplies an offset from loaded particle i by the particle's shape. */

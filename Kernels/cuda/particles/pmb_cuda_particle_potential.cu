@@ -5,68 +5,70 @@
 
 /* ---- densities and shapes ---- */
 
-enum { DENSITY_NEAR = 128, DENSITY_SPAN = 16 }; /* particles loaded together; most cubes of a box along x */
+enum {
+  NEIGHBOURS = 48,   /* room of a lane's list; a block is a warp */
+  NEIGHBOUR_STEP = 8 /* candidates between tests whether lists are full */
+};
 
-typedef struct density_scratch {
-  near_rows rows;
-  near_particles<DENSITY_NEAR> near;
-} density_scratch;
-
-/* Calls `take` with the offset from each near particle to the lane's, its square and the particle's mass, in order. wanted: 1 if
- * the lane's particle is in the box. */
-template <class TAKE>
-static __device__ __forceinline__ void each_in_box(const pmb_cuda_cloud &c, const near_box &box,
-  const pmb_cuda_particle &own, int wanted, density_scratch *scratch, TAKE take)
+/* The offset from particle i to a place, and the squared distance that counts for the particle's kernel. p: particle i. */
+template <int KERNEL>
+static __device__ __forceinline__ float distance2_from(
+  const pmb_cuda_cloud &c, uint32_t i, const pmb_cuda_particle &p, const pmb_cuda_particle &place, float offset[3])
 {
-  float whole[3], place[3];
   for (int a = 0; a < 3; ++a) {
-    whole[a] = (float)(own.cell[a] - box.first[a]);
-    place[a] = whole[a] + own.fraction[a];
+    offset[a] = pmb_particle_offset((float)(place.cell[a] - p.cell[a]), place.fraction[a], 0, p.fraction[a]);
   }
-  const uint32_t all = find_rows<32>(c, box, &scratch->rows);
-  for (uint32_t from = 0; from < all; from += DENSITY_NEAR) {
-    const int n = (int)min(all - from, (uint32_t)DENSITY_NEAR);
-    take_near<32>(c, box, &scratch->rows, NULL, from, n, 0, &scratch->near, NULL);
-    each_reaching(&scratch->near, wanted ? n : 0, place, [&](int i) {
-      float offset[3];
-      const float d2 = near_distance2<PMB_KERNEL_SPLINE>(&scratch->near, i, whole, own.fraction, offset);
-      take(offset, d2, scratch->near.cell[i].w);
-    });
+  if (KERNEL == PMB_KERNEL_SHAPED) {
+    pmb_shape_apply(c.d_shapes[i].element, offset);
   }
+  return offset[0] * offset[0] + (offset[1] * offset[1] + offset[2] * offset[2]);
 }
 
-/* The same for a warp's 32 successive particles, of which there are `count`. Takes those that are close together at the same time. */
+/* Calls `take` with the offset from each particle within reach2 to the lane's, its square and the particle's mass, in order. Lists
+ * neighbours first: then the lanes have about as many to take. */
 template <class TAKE>
 static __device__ __forceinline__ void each_neighbour(
-  const pmb_cuda_cloud &c, const pmb_cuda_particle &own, int64_t count, density_scratch *scratch, TAKE take)
+  const pmb_cuda_cloud &c, const pmb_cuda_particle &own, uint32_t list[NEIGHBOURS][32], TAKE take)
 {
-  uint32_t left = __ballot_sync(UINT32_MAX, (int)threadIdx.x < count);
-  while (left) {
-    const int leader = __ffs((int)left) - 1;
-    int same = left >> threadIdx.x & 1;
-    near_box box;
-    for (int a = 0; a < 3; ++a) {
-      const int cube = own.cell[a] >> c.shift, lead = __shfl_sync(UINT32_MAX, cube, leader);
-      same &= cube >= lead && cube - lead <= (a == 0 ? DENSITY_SPAN : 0);
+  const int64_t x0 = first_cube(c, own.cell[0]), x1 = end_cube(c, 0, own.cell[0]);
+  const int64_t y0 = first_cube(c, own.cell[1]), y1 = end_cube(c, 1, own.cell[1]), z1 = end_cube(c, 2, own.cell[2]);
+  int64_t y = y0, z = first_cube(c, own.cell[2]);
+  uint32_t i = 0, end = 0;
+  int count = 0, more;
+  float offset[3];
+  do {
+    while (i >= end && z < z1) {
+      i = find_in_row(c, y + c.cubes[1] * z, x0);
+      end = find_in_row(c, y + c.cubes[1] * z, x1);
+      if (++y == y1) {
+        y = y0;
+        ++z;
+      }
     }
-    for (int a = 0; a < 3; ++a) {
-      int low = same ? own.cell[a] : INT32_MAX, high = same ? own.cell[a] : INT32_MIN;
-      pmb_cuda_reduce(32, &low, &high);
-      box.first[a] = low;
-      box.last[a] = high + 1;
+    for (const uint32_t stop = min(end, i + NEIGHBOUR_STEP); i < stop; ++i) {
+      list[count][threadIdx.x] = i;
+      count += distance2_from<PMB_KERNEL_SPLINE>(c, i, read_particle(c, i), own, offset) <= c.reach2;
     }
-    each_in_box(c, box, own, same, scratch, take);
-    left &= ~__ballot_sync(UINT32_MAX, same);
-  }
+    more = __any_sync(UINT32_MAX, i < end || z < z1);
+    if (!more || __any_sync(UINT32_MAX, count >= NEIGHBOURS - NEIGHBOUR_STEP)) {
+      for (int k = 0; k < count; ++k) {
+        const uint32_t at = list[k][threadIdx.x];
+        const pmb_cuda_particle p = read_particle(c, at);
+        const float d2 = distance2_from<PMB_KERNEL_SPLINE>(c, at, p, own, offset);
+        take(offset, d2, p.mass);
+      }
+      count = 0;
+    }
+  } while (more);
 }
 
 static __global__ void densities_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
-  __shared__ density_scratch scratch;
+  __shared__ uint32_t list[NEIGHBOURS][32];
   const int64_t first = (int64_t)blockIdx.x * 32, index = min(first + (int)threadIdx.x, c.count - 1);
-  const pmb_cuda_particle own = c.d_particles[index];
+  const pmb_cuda_particle own = read_particle(c, (uint32_t)index);
   float density = 0;
-  each_neighbour(c, own, c.count - first, &scratch, [&](const float *, float d2, float mass) {
+  each_neighbour(c, own, list, [&](const float *, float d2, float mass) {
     density = pmb_kernel_add(PMB_KERNEL_SPLINE, density, d2, own.scale, mass);
   });
   if (first + (int)threadIdx.x < c.count) {
@@ -82,12 +84,11 @@ pmb_status pmb_cuda_find_densities(pmb_cuda *cuda, const pmb_cuda_cloud *c)
 
 static __global__ void shapes_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
-  __shared__ density_scratch scratch;
+  __shared__ uint32_t list[NEIGHBOURS][32];
   const int64_t first = (int64_t)blockIdx.x * 32, index = min(first + (int)threadIdx.x, c.count - 1);
-  const pmb_cuda_particle own = c.d_particles[index];
+  const pmb_cuda_particle own = read_particle(c, (uint32_t)index);
   float sum[PMB_SHAPE_SUMS] = { 0 };
-  each_neighbour(c, own, c.count - first, &scratch,
-    [&](const float *offset, float, float) { pmb_shape_add(offset, own.scale, sum); });
+  each_neighbour(c, own, list, [&](const float *offset, float, float) { pmb_shape_add(offset, own.scale, sum); });
   if (first + (int)threadIdx.x < c.count) {
     pmb_particle_moved to;
     to.amount = c.d_amounts[index] * pmb_shape_find(sum, to.shape);
@@ -112,126 +113,169 @@ pmb_status pmb_cuda_find_shapes(pmb_cuda *cuda, pmb_cuda_cloud *c)
 
 /* ---- potential ---- */
 
-enum { WARPS = 4, THREADS = 32 * WARPS, NEAR = 320, TILES = 4 }; /* of a warp */
+/* Each warp of a block finds the particles near a brick. If they are few, it decides the brick's regions one after another; otherwise
+ * all warps load them together, and each decides a region. */
+enum { WARPS = 4, THREADS = 32 * WARPS, NEAR = 320, FEW = NEAR / WARPS };
+enum { TILES = 4, ALL_TILES = (1 << TILES) - 1 }; /* of a region */
 
-/* Shared memory of a block. A block has one brick. */
 template <int KERNEL> struct potential_scratch {
-  near_rows rows;
+  near_box box[WARPS]; /* of each warp's brick */
+  near_rows rows[WARPS];
   near_particles<NEAR> near;
   pmb_cuda_shape shape[near_room<KERNEL, NEAR>];
   quick_list<KERNEL> quick[WARPS];
-  uint16_t list[WARPS][NEAR];
-  uint32_t inside[WARPS * TILES]; /* inside bits of each tile's samples */
-  uint32_t unclear;               /* bits of the tiles that quick sums do not decide */
+  uint16_t list[WARPS][2 * NEAR];
 };
 
-/* Finds by quick sums which samples of a warp's tiles are inside. */
+/* Particles near a brick: their number, the number of the first that is loaded, where it is in `near`, and how many are loaded. */
+typedef struct loaded_range {
+  uint32_t all, begin;
+  int first, count;
+} loaded_range;
+
+/* Adds the loaded particles to the sums of a region's tiles. Returns bits of tiles that need no sums; *full: of those that are inside. */
 template <int KERNEL>
-static __device__ __forceinline__ void decide_quickly(
-  const pmb_cuda_cloud &c, const near_box &box, uint32_t all, potential_scratch<KERNEL> *scratch)
+static __device__ __forceinline__ uint32_t add_to_tiles(const pmb_cuda_cloud &c, int region,
+  const loaded_range &range, potential_scratch<KERNEL> *scratch, quick_sum sums[TILES], uint32_t *full)
 {
-  const int warp = threadIdx.x >> 5;
-  uint16_t *list = scratch->list[warp];
-  quick_sum sums[TILES];
-#pragma unroll
-  for (int tile = 0; tile < TILES; ++tile) {
-    sums[tile] = { c.background, 0, 0 };
+  const int warp = threadIdx.x >> 5, is_all = range.all == (uint32_t)range.count;
+  uint16_t *list = scratch->list[warp] + NEAR;
+  const quick_box box = quick_region(region);
+  const quick_region_list listed =
+    quick_list_region<KERNEL>(c, &scratch->near, range.first, range.count, is_all, box, list);
+  *full = listed.deep ? quick_full_tiles<KERNEL>(c, &scratch->near, list, listed.close, box) : 0;
+  if (is_all && listed.close + listed.far == 0) {
+    return ALL_TILES;
   }
-  for (uint32_t from = 0; from < all; from += NEAR) {
-    const int n = (int)min(all - from, (uint32_t)NEAR);
-    take_near<THREADS>(c, box, &scratch->rows, c.d_amounts, from, n, 0, &scratch->near, NULL);
-    int deep;
-    const int listed = quick_list_region<KERNEL>(c, &scratch->near, n, all <= NEAR, quick_region(warp), list, &deep);
-#pragma unroll
-    for (int tile = 0; tile < TILES; ++tile) {
-      const quick_box box_of_tile = quick_tile(warp, tile);
-      quick_list<KERNEL> *room = &scratch->quick[warp];
-      float from = -1, to = deep ? PMB_CORE2 : 1; /* where all is inside, the closest particles often suffice */
 #pragma unroll 1
-      for (;;) {
-        quick_add_near<KERNEL>(c, &scratch->near, list, listed, from, to, box_of_tile, room, &sums[tile]);
-        if (to == 1 || quick_is_full(c, sums[tile], quick_of_lanes<PMB_KERNEL_SPLINE>(sums[tile].error))) {
-          break;
-        }
-        from = to;
-        to = 1;
+  for (uint32_t left = ALL_TILES & ~*full; left; left &= left - 1) {
+    const int tile = __ffs((int)left) - 1;
+    quick_sum sum = range.begin == 0 ? quick_sum{ c.background, 0, 0 } : sums[tile];
+    float from = -1, to = listed.deep ? PMB_CORE2 : 1; /* where all is inside, the closest particles often suffice */
+    int far = listed.deep ? 0 : listed.far;
+#pragma unroll 1
+    for (;;) {
+      quick_add_near<KERNEL>(c, &scratch->near, list - far, far + listed.close, from, to, quick_tile(region, tile),
+        &scratch->quick[warp], &sum);
+      if (to == 1 || quick_is_full(c, sum, quick_of_lanes<PMB_KERNEL_SPLINE>(sum.error))) {
+        break;
+      }
+      from = to;
+      to = 1;
+      far = listed.far;
+    }
+    sums[tile] = sum;
+  }
+  return *full;
+}
+
+/* Finds by the sums of pmb_particle.h which samples of a tile are inside. Reads the particles again, because few tiles need it. */
+template <int KERNEL>
+static __device__ __noinline__ uint32_t decide(
+  const pmb_cuda_cloud &c, const near_box &box, const near_rows *rows, const quick_box &tile)
+{
+  const uint32_t lane = threadIdx.x & 31;
+  const float3 own = quick_own();
+  const int way[3] = { (int)(tile.center[0] + own.x), (int)(tile.center[1] + own.y), (int)(tile.center[2] + own.z) };
+  pmb_cuda_particle middle, sample;
+  float sum = c.background, offset[3];
+  for (int a = 0; a < 3; ++a) {
+    middle.cell[a] = box.first[a] + (int)tile.center[a];
+    middle.fraction[a] = 0.5f;
+    sample.cell[a] = box.first[a] + way[a];
+    sample.fraction[a] = 0;
+  }
+  for (int r = 0; r < rows->count; ++r) {
+    const uint32_t end = rows->begin[r] + (rows->before[r + 1] - rows->before[r]);
+    for (uint32_t begin = rows->begin[r]; begin < end; begin += 32) { /* lanes have particles, then samples */
+      const uint32_t i = min(begin + lane, end - 1);
+      const float reach = sqrtf(c.varied ? c.d_reach2[i] : c.reach2) + 2.2f; /* from the middle to the samples */
+      const float d2 = distance2_from<PMB_KERNEL_SPLINE>(c, i, read_particle(c, i), middle, offset);
+      const uint32_t reaches = __ballot_sync(UINT32_MAX, begin + lane < end && d2 <= reach * reach);
+      for (uint32_t left = reaches; left; left &= left - 1) {
+        const uint32_t at = begin + __ffs((int)left) - 1;
+        const pmb_cuda_particle p = read_particle(c, at);
+        sum = pmb_kernel_add(KERNEL, sum, distance2_from<KERNEL>(c, at, p, sample, offset), p.scale, c.d_amounts[at]);
       }
     }
   }
-#pragma unroll
-  for (int tile = 0; tile < TILES; ++tile) {
-    const float terms = quick_of_lanes<PMB_KERNEL_SPLINE>(sums[tile].error), sum = sums[tile].sum;
-    const int clear = fabsf(sum - c.isovalue.threshold_f32) > quick_error_of_sum(c, sum, terms, sums[tile].count);
-    const uint32_t inside = __ballot_sync(UINT32_MAX, pmb_cuda_inside(c.isovalue, sum));
-    scratch->inside[TILES * warp + tile] = inside; /* all lanes write the same */
-    if (!__all_sync(UINT32_MAX, clear) && !quick_is_full(c, sums[tile], terms)) {
-      atomicOr(&scratch->unclear, 1u << (TILES * warp + tile));
-    }
-  }
+  return __ballot_sync(UINT32_MAX, pmb_cuda_inside(c.isovalue, sum));
 }
 
-/* Finds by the sums of pmb_particle.h which samples of a warp's tile are inside. */
+/* Decides a region of a brick. Returns the inside bits of its eight samples of row `lane` of the brick. together: 1 if the block's
+ * warps have a region each; 0 if the brick's particles are loaded. */
 template <int KERNEL>
-static __device__ __forceinline__ void decide(
-  const pmb_cuda_cloud &c, const near_box &box, uint32_t all, int tile, potential_scratch<KERNEL> *scratch)
+static __device__ __forceinline__ uint32_t decide_region(const pmb_cuda_cloud &c, const near_box &box,
+  const near_rows *rows, int region, int together, loaded_range range, potential_scratch<KERNEL> *scratch)
 {
-  const int warp = threadIdx.x >> 5;
-  const quick_box box_of_tile = quick_tile(warp, tile);
-  const float3 own = quick_own();
-  const float whole[3] = { box_of_tile.center[0] + own.x, box_of_tile.center[1] + own.y,
-    box_of_tile.center[2] + own.z };
-  const float none[3] = { 0, 0, 0 };
-  float sum = c.background;
-  for (uint32_t from = 0; from < all; from += NEAR) {
-    const int n = (int)min(all - from, (uint32_t)NEAR);
-    if (all > NEAR) { /* otherwise they are still loaded */
-      take_near<THREADS>(c, box, &scratch->rows, c.d_amounts, from, n, 0, &scratch->near, NULL);
+  const int lane = threadIdx.x & 31, y = lane % PMB_BRICK_Y, z = lane / PMB_BRICK_Y;
+  uint32_t known = ALL_TILES, full = 0;
+  quick_sum sums[TILES];
+#pragma unroll 1
+  for (; range.begin < range.all; range.begin += NEAR) {
+    if (together) {
+      range.count = (int)min(range.all - range.begin, (uint32_t)NEAR);
+      __syncthreads(); /* before others are loaded */
+      take_near<THREADS>(c, box, rows, range.begin, range.count, 0, 0, &scratch->near, NULL);
+      __syncthreads();
     }
-    each_reaching(&scratch->near, n, whole, [&](int i) {
-      float offset[3];
-      const float d2 = near_distance2<KERNEL>(&scratch->near, i, whole, none, offset);
-      sum = pmb_kernel_add(KERNEL, sum, d2, scratch->near.fraction[i].w, scratch->near.cell[i].w);
-    });
+    known = add_to_tiles<KERNEL>(c, region, range, scratch, sums, &full);
   }
-  __syncwarp();
-  scratch->inside[TILES * warp + tile] = __ballot_sync(UINT32_MAX, pmb_cuda_inside(c.isovalue, sum));
-}
-
-/* Gathers the inside bits of a row from those of the tiles. */
-static __device__ __forceinline__ uint32_t row_of_tiles(const uint32_t *inside, int row)
-{
-  const int y = row % PMB_BRICK_Y, z = row / PMB_BRICK_Y;
-  uint32_t word = 0;
-  for (int x = 0; x < 8; ++x) {
-    word |= (inside[x / 2 * TILES + z / 2 * 2 + x % 2] >> (z % 2 * 16 + y * 4) & 15) << 4 * x;
+  const uint32_t of_row = full >> z / 2 * 2;
+  uint32_t bits = (of_row & 1 ? 15 : 0) | (of_row & 2 ? 15 << 4 : 0);
+#pragma unroll 1
+  for (uint32_t left = ALL_TILES & ~known; left; left &= left - 1) {
+    const int tile = __ffs((int)left) - 1;
+    const quick_sum s = sums[tile];
+    const float terms = quick_of_lanes<PMB_KERNEL_SPLINE>(s.error);
+    const int clear = fabsf(s.sum - c.isovalue.threshold_f32) > quick_error_of_sum(c, s.sum, terms, s.count);
+    const uint32_t inside = __all_sync(UINT32_MAX, clear) || quick_is_full(c, s, terms)
+      ? __ballot_sync(UINT32_MAX, pmb_cuda_inside(c.isovalue, s.sum))
+      : decide<KERNEL>(c, box, rows, quick_tile(region, tile));
+    bits |= z / 2 == tile / 2 ? (inside >> (z % 2 * 16 + y * 4) & 15) << tile % 2 * 4 : 0;
   }
-  return word;
+  return bits;
 }
 
 template <int KERNEL>
 static __global__ void __launch_bounds__(THREADS) potential_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
   __shared__ potential_scratch<KERNEL> scratch;
+  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
+  /* Neighbours in x take equally long. So in a small grid a block's bricks are far apart; in others they share particles. */
+  const uint32_t step = gridDim.x > 2048 ? 1 : gridDim.x, first = blockIdx.x * (gridDim.x > 2048 ? WARPS : 1);
   scratch.near.shape = scratch.shape;
-  const near_box box = box_of_brick(c, c.d_bricks[blockIdx.x], 0);
-  scratch.unclear = 0;
-  const uint32_t all = find_rows<THREADS>(c, box, &scratch.rows);
-  decide_quickly<KERNEL>(c, box, all, &scratch);
-  __syncthreads();
-  for (int tile = 0; tile < TILES; ++tile) {
-    if (scratch.unclear & 0x1111u << tile) { /* of any warp, since the block loads particles together */
-      decide<KERNEL>(c, box, all, tile, &scratch);
-    }
+  if (first + warp * step < c.brick_count) {
+    scratch.box[warp] = box_of_brick(c, c.d_bricks[first + warp * step], 0);
+    find_rows(c, scratch.box[warp], &scratch.rows[warp]);
   }
-  __syncthreads();
-  if (threadIdx.x < PMB_BRICK_ROWS) {
-    c.d_words[(int64_t)blockIdx.x * PMB_BRICK_ROWS + threadIdx.x] = row_of_tiles(scratch.inside, threadIdx.x);
+#pragma unroll 1
+  for (int i = 0; i < 2 * WARPS; ++i) { /* regions of the warp's brick, then bricks */
+    const int together = i >= WARPS, own = together ? i - WARPS : warp, region = together ? warp : i;
+    if (i == WARPS) {
+      __syncthreads();
+    }
+    const near_rows *rows = &scratch.rows[own];
+    const uint32_t brick = first + own * step, all = brick < c.brick_count ? rows->before[rows->count] : 0;
+    if (brick >= c.brick_count || together != (all > FEW)) {
+      continue;
+    }
+    if (i == 0) {
+      take_near<32>(c, scratch.box[own], rows, 0, (int)all, FEW * warp, 0, &scratch.near, NULL);
+      __syncwarp();
+    }
+    const loaded_range range = { all, 0, together ? 0 : FEW * warp, (int)all };
+    const uint32_t bits = decide_region<KERNEL>(c, scratch.box[own], rows, region, together, range, &scratch);
+    if (lane < PMB_BRICK_ROWS) {
+      ((uint8_t *)c.d_words)[4 * ((int64_t)brick * PMB_BRICK_ROWS + lane) + region] = (uint8_t)bits;
+    }
   }
 }
 
 pmb_status pmb_cuda_find_potential(pmb_cuda *cuda, const pmb_cuda_cloud *c)
 {
   return pmb_cuda_check(cuda->context,
-    PMB_CUDA_BY_KERNEL(c->kernel, pmb_cuda_launch(cuda, 0, potential_kernel<KERNEL>, c->brick_count, THREADS, 0, *c)),
+    PMB_CUDA_BY_KERNEL(c->kernel,
+      pmb_cuda_launch(cuda, 0, potential_kernel<KERNEL>, pmb_cuda_blocks(c->brick_count, WARPS), THREADS, 0, *c)),
     "potential of particles");
 }

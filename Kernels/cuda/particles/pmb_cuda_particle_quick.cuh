@@ -7,7 +7,7 @@
 #include "cuda/particles/pmb_cuda_particle_near.cuh"
 
 enum {
-  QUICK_LISTED = 96, /* particles in a list */
+  QUICK_LISTED = 64, /* particles in a list */
   QUICK_STOP = 16    /* particles between tests whether all samples are inside */
 };
 
@@ -118,16 +118,16 @@ static __device__ __forceinline__ float quick_error_of_sum(const pmb_cuda_cloud 
 
 /* ---- tiles ---- */
 
-/* A warp has a region of 8 x 4 x 4 samples and takes its tiles of 4 x 4 x 2 one after another. Of all shapes of 32 samples this
+/* A warp takes a region of 8 x 4 x 4 samples and its tiles of 4 x 4 x 2 one after another. Of all shapes of 32 samples this
  * one is reached by the fewest particles. */
-static __device__ __forceinline__ quick_box quick_region(int warp)
+static __device__ __forceinline__ quick_box quick_region(int region)
 {
-  const quick_box region = { { (float)(8 * warp) + 3.5f, 1.5f, 1.5f }, { 3.5f, 1.5f, 1.5f } };
-  return region;
+  const quick_box box = { { (float)(8 * region) + 3.5f, 1.5f, 1.5f }, { 3.5f, 1.5f, 1.5f } };
+  return box;
 }
-static __device__ __forceinline__ quick_box quick_tile(int warp, int tile)
+static __device__ __forceinline__ quick_box quick_tile(int region, int tile)
 {
-  const quick_box box = { { (float)(8 * warp + (tile & 1) * 4) + 1.5f, 1.5f, (float)(tile & 2) + 0.5f },
+  const quick_box box = { { (float)(8 * region + (tile & 1) * 4) + 1.5f, 1.5f, (float)(tile & 2) + 0.5f },
     { 1.5f, 1.5f, 0.5f } };
   return box;
 }
@@ -166,33 +166,98 @@ static __device__ __forceinline__ int quick_is_full(const pmb_cuda_cloud &c, con
   return c.only_grows && __all_sync(UINT32_MAX, s.sum >= enough);
 }
 
-/* Lists those of the n loaded particles that reach a warp's region, in order. Returns how many, or 0 if the sum stays below the
- * isovalue even with each particle at its nearest place. is_all: 1 if there are no other particles. *deep: set to 1 if such a sum
- * is far above the isovalue, so that the region is likely inside. */
+/* Numbers of listed particles. deep: 1 if the region is likely inside. */
+typedef struct quick_region_list {
+  int close, far, deep;
+} quick_region_list;
+
+/* Lists those of n loaded particles, from `first` on, that reach a region: close ones from `list` on, others before it. Returns none
+ * if the sum stays below the isovalue even with each particle at its nearest place. is_all: 1 if there are no other particles. */
 template <int KERNEL, int CAPACITY>
-static __device__ __forceinline__ int quick_list_region(const pmb_cuda_cloud &c, const near_particles<CAPACITY> *near,
-  int n, int is_all, const quick_box &region, uint16_t *list, int *deep)
+static __device__ __forceinline__ quick_region_list quick_list_region(const pmb_cuda_cloud &c,
+  const near_particles<CAPACITY> *near, int first, int n, int is_all, const quick_box &region, uint16_t *list)
 {
-  const int lane = threadIdx.x & 31;
+  const uint32_t lane = threadIdx.x & 31, below = (1u << lane) - 1;
   float most = KERNEL == PMB_KERNEL_SPHERES ? c.background : 0;
-  int count = 0;
+  quick_region_list listed = { 0, 0, 0 };
   __syncwarp();
   for (int begin = 0; begin < n; begin += 32) {
-    const int i = min(begin + lane, n - 1);
+    const int i = first + min(begin + (int)lane, n - 1);
     const float4 cell = near->cell[i], fraction = near->fraction[i];
     float3 way;
-    const float gap2 = quick_gap2(region, cell, fraction, &way), factor = quick_factor<KERNEL>(fraction.w);
-    const uint32_t reach = __ballot_sync(UINT32_MAX, begin + lane < n && gap2 <= near->place[i].w);
+    const float gap2 = quick_gap2(region, cell, fraction, &way), reach2 = near->place[i].w;
+    const uint32_t reach = __ballot_sync(UINT32_MAX, begin + (int)lane < n && gap2 <= reach2);
+    /* all that are close to a tile, see add_to_tiles */
+    const uint32_t close = reach & __ballot_sync(UINT32_MAX, gap2 <= 1.01f * PMB_CORE2 * reach2),
+                   far = reach & ~close;
     if (reach >> lane & 1) {
-      list[count + __popc(reach & ((1u << lane) - 1))] = (uint16_t)i;
+      const float factor = quick_factor<KERNEL>(fraction.w);
+      list[close >> lane & 1 ? listed.close + __popc(close & below) : -1 - listed.far - __popc(far & below)] =
+        (uint16_t)i;
       most = quick_add<KERNEL>(most, gap2 * (factor * factor), pmb_positive(cell.w));
     }
-    count += __popc(reach);
+    listed.close += __popc(close);
+    listed.far += __popc(far);
   }
   __syncwarp();
   const float all = quick_of_lanes<KERNEL>(most);
-  *deep = is_all && c.only_grows && all > PMB_DEEP * c.isovalue.threshold_f32;
-  return is_all && quick_is_empty(c, all) ? 0 : count;
+  listed.deep = is_all && c.only_grows && all > PMB_DEEP * c.isovalue.threshold_f32;
+  return is_all && quick_is_empty(c, all) ? quick_region_list{ 0, 0, 0 } : listed;
+}
+
+/* Approximates pmb_kernel_value and pmb_kernel_slope. */
+template <int KERNEL>
+static __device__ __forceinline__ void quick_tangent(float distance2, float scale, float *value, float *slope)
+{
+  if (pmb_is_spline(KERNEL)) {
+    const float inverse = rsqrtf(distance2), q = distance2 * inverse * scale;
+    const float outer = quick_clamp(__fmaf_rn(q, -0.5f, 1)), inner = quick_clamp(1 - q);
+    const float outer2 = outer * outer, inner2 = inner * inner;
+    *value = __fmaf_rn(outer2, outer + outer, -inner2 * inner);
+    *slope = 3 * scale * inverse * (inner2 - outer2);
+  } else {
+    *value = pmb_kernel_value(KERNEL, distance2, scale);
+    *slope = pmb_kernel_slope(KERNEL, distance2, scale);
+  }
+}
+
+/* Bits of the tiles of a region that are surely inside, by lower bounds for blocks of 2 x 2 x 2 samples. Kernels are convex in
+ * the squared distance, so tangents at the samples' mean squared distance bound them from below. Half of the lanes have every second
+ * particle. The tangents' rounding errors are below twice those of a sum. */
+template <int KERNEL, int CAPACITY>
+static __device__ __forceinline__ uint32_t quick_full_tiles(
+  const pmb_cuda_cloud &c, const near_particles<CAPACITY> *near, const uint16_t *list, int n, const quick_box &region)
+{
+  const int lane = threadIdx.x & 31;
+  if (KERNEL == PMB_KERNEL_SPHERES || KERNEL == PMB_KERNEL_SHAPED) { /* no sum; longer ways within a block */
+    return 0;
+  }
+  const float center[3] = { region.center[0] + (float)((lane & 1) * 2 + (lane & 4)) - 3,
+    region.center[1] + (float)(lane & 2) - 1, region.center[2] + (float)(lane >> 3 & 1) * 2 - 1 };
+  float sum[5] = { 0, 0, 0, 0, 0 }; /* gradient, potential, error */
+  for (int i = lane >> 4; i < n; i += 2) {
+    const float4 cell = near->cell[list[i]], fraction = near->fraction[list[i]];
+    const float x = (center[0] - cell.x) - fraction.x, y = (center[1] - cell.y) - fraction.y;
+    const float z = (center[2] - cell.z) - fraction.z;
+    float value, slope;
+    quick_tangent<KERNEL>(__fmaf_rn(x, x, __fmaf_rn(y, y, __fmaf_rn(z, z, 0.75f))), fraction.w, &value, &slope);
+    slope *= cell.w;
+    sum[0] = __fmaf_rn(slope, x, sum[0]);
+    sum[1] = __fmaf_rn(slope, y, sum[1]);
+    sum[2] = __fmaf_rn(slope, z, sum[2]);
+    sum[3] = __fmaf_rn(cell.w, value, sum[3]);
+    sum[4] += quick_error_of_term<KERNEL>(c, quick_factor<KERNEL>(fraction.w), cell.w);
+  }
+#pragma unroll
+  for (int k = 0; k < 5; ++k) {
+    sum[k] += __shfl_xor_sync(UINT32_MAX, sum[k], 16);
+  }
+  const float least = sum[3] - 0.5f * (fabsf(sum[0]) + fabsf(sum[1]) + fabsf(sum[2]));
+  const float enough = c.isovalue.threshold_f32 + 4 * quick_error_of_sum(c, c.isovalue.threshold_f32, sum[4], n);
+  uint32_t full = __ballot_sync(UINT32_MAX, least >= enough); /* tile 0 has bits 0 to 3, and so on */
+  full &= full >> 1;
+  full &= full >> 2;
+  return (full & 1) | (full >> 3 & 2) | (full >> 6 & 4) | (full >> 9 & 8);
 }
 
 /* Adds the listed particles to the lanes' sums; stops once quick_is_full. */

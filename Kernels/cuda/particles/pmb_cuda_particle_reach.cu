@@ -55,13 +55,15 @@ static __global__ void bricks_kernel(const __grid_constant__ pmb_cuda_cloud c, i
     return;
   }
   const cube_rows near = rows_near(c, y, z);
-  int least = INT32_MAX, most = -1;
+  int least = c.bricks[0] > 1024 ? INT32_MAX : 0, most = c.bricks[0] > 1024 ? -1 : 1023;
   uint32_t count = 0;
-  each_near(c, near, [&](int low, int high) {
-    least = min(least, low);
-    most = max(most, high);
-  });
-  pmb_cuda_reduce(32, &least, &most);
+  if (c.bricks[0] > 1024) {
+    each_near(c, near, [&](int low, int high) {
+      least = min(least, low);
+      most = max(most, high);
+    });
+    pmb_cuda_reduce(32, &least, &most);
+  }
   for (int first = least; first <= most; first += 1024) {
     bits[lane] = 0;
     __syncwarp();
@@ -112,6 +114,7 @@ pmb_status pmb_cuda_reach_bricks(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_clou
   PMB_STEP(pmb_particles_check_bricks(p, (double)bricks));
   c->brick_count = (uint32_t)bricks;
   c->below = (uint32_t)bricks_below;
+  c->d_brick_rows = d_rows;
   PMB_STEP(pmb_cuda_take(cuda, &b->bricks, bricks, "bricks", &c->d_bricks));
   return pmb_cuda_check(cuda->context,
     pmb_cuda_launch(cuda, 0, bricks_kernel<true>, blocks, THREADS, 0, *c, rows, d_rows), "reach of particles");

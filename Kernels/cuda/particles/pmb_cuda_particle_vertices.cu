@@ -26,14 +26,18 @@ static __device__ __forceinline__ void add_to_gradient(
 {
   float offset[3];
   const float d2 = near_distance2<KERNEL>(&block->near, i, point.lower, point.part, offset);
+  const float scale = block->near.fraction[i].w;
+  if (pmb_is_spline(KERNEL) && d2 * scale * scale > 4.01f) { /* adds 0; a division of 0 is slow */
+    return;
+  }
   near_apply_shape<KERNEL>(&block->near, i, offset); /* see add_gradient of the CPU */
-  pmb_kernel_add_gradient(KERNEL, offset, d2, block->near.fraction[i].w, block->near.cell[i].w, sum, deepest);
+  pmb_kernel_add_gradient(KERNEL, offset, d2, scale, block->near.cell[i].w, sum, deepest);
 }
 
 /* Sets the sum of the lane's point to the differences of the potential around the ends of its edge. */
 template <int KERNEL>
 static __device__ __forceinline__ void find_differences(const pmb_cuda_cloud &c, const near_box &box, uint32_t all,
-  point_block *block, const edge_point &point, float part, float sum[3])
+  point_block *block, const edge_point &point, uint32_t *taken, float part, float sum[3])
 {
   float at_end[2][3] = { { 0, 0, 0 }, { 0, 0, 0 } };
 #pragma unroll
@@ -47,7 +51,7 @@ static __device__ __forceinline__ void find_differences(const pmb_cuda_cloud &c,
       if (!pmb_difference_weights(c.normals, offset, weight)) {
         continue;
       }
-      each_near_point(c, box, all, block, point, AROUND_ENDS, 1, NULL, [&](int i) {
+      each_near_point(c, box, all, block, point, AROUND_ENDS, 1, taken, NULL, [&](int i) {
         float way[3];
         const float d2 = near_distance2<KERNEL>(&block->near, i, whole, none, way);
         value = pmb_kernel_add(KERNEL, value, d2, block->near.fraction[i].w, block->near.cell[i].w);
@@ -92,35 +96,36 @@ static __global__ void __launch_bounds__(POINT_THREADS)
     box.first[a] -= differences;
     box.last[a] += differences;
   }
-  const uint32_t all = find_rows<POINT_THREADS>(c, box, &block.rows);
+  const uint32_t all = find_rows(c, box, &block.rows[threadIdx.x / 32]);
+  uint32_t taken = UINT32_MAX;
   for (int begin = 0; begin < points; begin += POINT_THREADS) {
-    const int at = begin + (int)threadIdx.x, wanted = at < points;
-    edge_point point = point_at(&block, min(at, points - 1));
+    const int at = begin + (int)threadIdx.x;
+    edge_point point = point_at(&block, at, points);
     for (int a = 0; a < 3; ++a) {
       point.lower[a] += (float)differences;
       point.upper[a] += (float)differences;
     }
     float ends[2] = { c.background, c.background }, sum[3] = { 0, 0, 0 }, deepest = -INFINITY;
     each_near_point(
-      c, box, all, &block, point, more, 0, NULL, [&](int i) { add_to_ends<KERNEL>(&block, point, i, ends); });
+      c, box, all, &block, point, more, 0, &taken, NULL, [&](int i) { add_to_ends<KERNEL>(&block, point, i, ends); });
     const float part = pmb_edge_parameter(ends[0], ends[1], c.isovalue.f32, c.isovalue.f32_low);
     if (differences) {
-      find_differences<KERNEL>(c, box, all, &block, point, part, sum);
+      find_differences<KERNEL>(c, box, all, &block, point, &taken, part, sum);
     }
     move_point(&point, part);
     if (directions && !differences) {
-      each_near_point(c, box, all, &block, point, more, 1, NULL,
+      each_near_point(c, box, all, &block, point, more, 1, &taken, NULL,
         [&](int i) { add_to_gradient<KERNEL>(&block, point, i, sum, &deepest); });
     }
     const int64_t to = first + at;
-    if (wanted && output.d_points) {
+    if (point.wanted && output.d_points) {
       write_point(c, output, box, point, to);
     }
-    if (wanted && directions) {
+    if (point.wanted && directions) {
       pmb_particle_normal(KERNEL, !differences, sum, point.axis, ends[0] < ends[1], c.spacing,
         output.d_normals ? output.d_normals + 3 * to : NULL, output.d_gradients ? output.d_gradients + 3 * to : NULL);
     }
-    if (wanted && output.d_parameter) { /* for attributes */
+    if (point.wanted && output.d_parameter) { /* for attributes */
       output.d_parameter[to] = ends[0] < ends[1] ? -(double)part : (double)part;
     }
   }

@@ -70,6 +70,7 @@ typedef struct pmb_cuda_cloud {
   int piece_shift;
   uint32_t *d_pieces;               /* the first particle of each piece, row by row; one more at the end */
   uint64_t *d_bricks;               /* keys of the bricks that a kernel reaches, in order */
+  int64_t *d_brick_rows;            /* bricks before each row of bricks, without the last rows; one more at the end */
   uint32_t brick_count, below;      /* below: bricks before layer_end */
   uint32_t *d_words;                /* inside bits of the 16 rows of each brick */
   pmb_cuda_particle_sizes *d_sizes; /* per brick, and one more for the totals */

@@ -35,6 +35,7 @@ template <class TO, class FROM> static inline TO emulated_bits(FROM from)
 #define __int_as_float emulated_bits<float, int>
 #define __fmaf_rn fmaf
 #define __fma_rn fma
+#define rsqrtf(x) (1 / sqrtf(x))
 #define __popc __builtin_popcount
 #define __popcll __builtin_popcountll
 #define __ffs __builtin_ffs
