@@ -126,32 +126,30 @@ static void weigh_opacities(ray_lanes *s)
   }
 }
 
-/* Adds the light that the lanes reflect. NULL: a light at the camera. */
-static void add_light(ray_lanes *s, const pmb_ray_light *light)
+/* Adds what the lanes reflect of light i; -1: of a light at the camera. */
+static void add_light(ray_lanes *s, int i)
 {
   const pmb_ray_job *job = s->job;
-  const float white[3] = { 1, 1, 1 }, *color = light ? light->color : white;
+  const float white[3] = { 1, 1, 1 }, *color = i >= 0 ? job->lights[i].color : white;
   float to[3][LANES];
-  for (int a = 0; a < 3 && light && light->position[3] == 0; ++a) {
+  for (int a = 0; a < 3; ++a) {
+    const float toward = i >= 0 ? job->toward[i][a] : 0;
     PMB_EACH_LANE (l) {
-      to[a][l] = (float)light->position[a];
+      to[a][l] = i >= 0 ? toward : s->view[a][l];
     }
   }
-  if (light && light->position[3] != 0) {
-    PMB_EACH_LANE (l) {
-      float one[3];
-      pmb_ray_toward(job, &s->ray[l], s->r[l], light, one);
-      for (int a = 0; a < 3; ++a) {
-        to[a][l] = one[a];
-      }
+  for (int l = 0; l < LANES && i >= 0 && job->lights[i].position[3] != 0; ++l) {
+    float one[3];
+    pmb_ray_toward(job, &s->ray[l], s->r[l], i, one);
+    for (int a = 0; a < 3; ++a) {
+      to[a][l] = one[a];
     }
   }
-  const float(*toward)[LANES] = (const float(*)[LANES])(light ? to : s->view);
   float cosine[LANES], mirror[LANES], power[LANES] = { 0 };
   PMB_EACH_LANE (l) {
     const float normal[3] = { s->normal[0][l], s->normal[1][l], s->normal[2][l] };
     const float view[3] = { s->view[0][l], s->view[1][l], s->view[2][l] };
-    const float there[3] = { toward[0][l], toward[1][l], toward[2][l] };
+    const float there[3] = { to[0][l], to[1][l], to[2][l] };
     cosine[l] = pmb_ray_dot(normal, there);
     mirror[l] = pmb_ray_mirror(cosine[l], normal, view, there);
   }
@@ -194,10 +192,10 @@ static void light_colors(ray_lanes *s)
     }
   }
   if (job->light_count == 0) {
-    add_light(s, NULL);
+    add_light(s, -1);
   }
   for (int i = 0; i < job->light_count; ++i) {
-    add_light(s, &job->lights[i]);
+    add_light(s, i);
   }
   for (int c = 0; c < 3; ++c) {
     PMB_EACH_LANE (l) {

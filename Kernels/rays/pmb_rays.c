@@ -454,11 +454,10 @@ static void make_light(const pmb_ray_request *request, pmb_ray_job *job)
   job->plane_count = request->plane_count;
   job->light_count = request->light_count;
   for (int i = 0; i < request->light_count; ++i) {
-    double *p = job->lights[i].position;
+    const double *p = request->lights[i].position, length = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
     job->lights[i] = request->lights[i];
-    const double length = p[3] == 0 ? sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) : 1;
     for (int a = 0; a < 3; ++a) {
-      p[a] /= length;
+      job->toward[i][a] = (float)(p[a] / length);
     }
   }
   if (request->mode == PMB_RAY_ISOSURFACE && request->isovalue_count > 0) {

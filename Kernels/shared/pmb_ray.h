@@ -60,8 +60,9 @@ typedef struct pmb_ray_job {
   int jitter;
   double box[6];
   int plane_count, light_count, isovalue_count, shade;
-  double planes[PMB_RAY_PLANES][4];              /* of indices */
-  pmb_ray_light lights[PMB_RAY_LIGHTS];          /* directions have length 1 */
+  double planes[PMB_RAY_PLANES][4]; /* of indices */
+  pmb_ray_light lights[PMB_RAY_LIGHTS];
+  float toward[PMB_RAY_LIGHTS][3];               /* unit vectors toward the lights that have a direction */
   pmb_ray_isovalue isovalues[PMB_RAY_ISOVALUES]; /* ascending */
   float ambient, diffuse, specular, specular_power;
   float normal[9];            /* from index gradients to world normals */
@@ -193,12 +194,12 @@ PMB_INLINE float pmb_ray_depth(const pmb_ray_job *job, const pmb_ray *ray, float
 /* Bound of the rounding error at r, in steps. */
 #define PMB_RAY_MARGIN(r) (1e-3f + 5e-7f * (r))
 
-/* The brick that a ray is in. */
+/* The brick that a ray is in. border: coordinates where the ray leaves it; infinite along an axis that it does not move along.
+ * rises: bit a is set if indices grow along axis a. (An array would be indexed by the axis of the border, and so be in memory.) */
 typedef struct pmb_ray_brick {
   int32_t at[3];
-  float border
-    [3]; /* coordinates of the borders that the ray leaves through; infinite along an axis that it does not move along */
-  float per_unit[3]; /* steps per index */
+  float border[3], per_unit[3]; /* per_unit: steps per index */
+  uint32_t rises;
 } pmb_ray_brick;
 
 PMB_INLINE int32_t pmb_ray_brick_size(int axis)
@@ -208,7 +209,7 @@ PMB_INLINE int32_t pmb_ray_brick_size(int axis)
 
 PMB_INLINE void pmb_ray_find_border(const pmb_ray *ray, int axis, pmb_ray_brick *brick)
 {
-  const float border = (float)((brick->at[axis] + (ray->step[axis] > 0)) * pmb_ray_brick_size(axis));
+  const float border = (float)((brick->at[axis] + (int32_t)(brick->rises >> axis & 1)) * pmb_ray_brick_size(axis));
   brick->border[axis] = ray->step[axis] != 0 ? border : INFINITY;
 }
 
@@ -216,6 +217,10 @@ PMB_INLINE void pmb_ray_find_border(const pmb_ray *ray, int axis, pmb_ray_brick 
 PMB_INLINE pmb_ray_brick pmb_ray_first_brick(const pmb_ray_job *job, const pmb_ray *ray)
 {
   pmb_ray_brick brick;
+  brick.rises = 0;
+  for (int a = 0; a < 3; ++a) {
+    brick.rises |= (uint32_t)(ray->step[a] > 0) << a;
+  }
   for (int a = 0; a < 3; ++a) {
     const int32_t last = job->bricks[a] - 1;
     const float p = ray->origin[a] + ray->step[a] * ray->enter;
@@ -246,13 +251,13 @@ PMB_INLINE int64_t pmb_ray_brick_number(const pmb_ray_job *job, const pmb_ray_br
 }
 
 /* Moves on to the next brick along an axis. Returns 0 if it is outside the volume. */
-PMB_INLINE int pmb_ray_next_brick(const pmb_ray_job *job, const pmb_ray *ray, int axis, pmb_ray_brick *brick)
+PMB_INLINE int pmb_ray_next_brick(const pmb_ray_job *job, int axis, pmb_ray_brick *brick)
 {
   int inside = 1;
   for (int a = 0; a < 3; ++a) {
     const float size = (float)pmb_ray_brick_size(a);
-    brick->at[a] += a != axis ? 0 : ray->step[a] > 0 ? 1 : -1;
-    brick->border[a] += a != axis ? 0 : ray->step[a] > 0 ? size : -size;
+    brick->at[a] += a != axis ? 0 : brick->rises >> a & 1 ? 1 : -1;
+    brick->border[a] += a != axis ? 0 : brick->rises >> a & 1 ? size : -size;
     inside &= (uint32_t)brick->at[a] < (uint32_t)job->bricks[a];
   }
   return inside;
@@ -277,21 +282,20 @@ PMB_INLINE float pmb_ray_leave_cube(const pmb_ray_job *job, const pmb_ray *ray, 
 {
   int axis;
   float border[3];
-  int32_t first[3];
   for (int a = 0; a < 3; ++a) {
-    const uint32_t each = PMB_RAY_CUBE / (uint32_t)pmb_ray_brick_size(a), at = (uint32_t)brick->at[a];
-    first[a] = (int32_t)(at - at % each);
-    border[a] = (float)(first[a] * pmb_ray_brick_size(a) + (ray->step[a] > 0 ? PMB_RAY_CUBE : 0));
+    const int32_t each = PMB_RAY_CUBE / pmb_ray_brick_size(a), first = brick->at[a] & -each;
+    border[a] = (float)(first * pmb_ray_brick_size(a) + (brick->rises >> a & 1 ? PMB_RAY_CUBE : 0));
     border[a] = ray->step[a] != 0 ? border[a] : INFINITY;
   }
   const float leave = pmb_ray_leaves(ray, brick, border, &axis);
   *inside = 1;
   for (int a = 0; a < 3; ++a) {
-    const int32_t last = first[a] + PMB_RAY_CUBE / pmb_ray_brick_size(a) - 1;
+    const int32_t each = PMB_RAY_CUBE / pmb_ray_brick_size(a), first = brick->at[a] & -each,
+                  last = first | (each - 1);
     const float p = pmb_ray_at(ray->origin[a], ray->step[a], leave);
     const int32_t i = (int32_t)((uint32_t)(p > 0 ? (int32_t)p : 0) / (uint32_t)pmb_ray_brick_size(a));
-    const int32_t here = i < first[a] ? first[a] : i < last ? i : last;
-    brick->at[a] = a != axis ? here : ray->step[a] > 0 ? last + 1 : first[a] - 1;
+    const int32_t there = i < first ? first : i < last ? i : last; /* along the axis: the cube's last brick */
+    brick->at[a] = there + (a != axis ? 0 : brick->rises >> a & 1 ? 1 : -1);
     *inside &= (uint32_t)brick->at[a] < (uint32_t)job->bricks[a];
     pmb_ray_find_border(ray, a, brick);
   }
@@ -370,29 +374,46 @@ PMB_INLINE float pmb_ray_dot(const float a[3], const float b[3])
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Scales a vector to a largest component of 1. A zero vector becomes NaN. */
+/* Scales a vector by a power of two to a largest component from 1 to 2, or below if it is tiny. */
 PMB_INLINE void pmb_ray_scale(float v[3])
 {
   const float x = fabsf(v[0]), y = fabsf(v[1]), z = fabsf(v[2]), xy = x > y ? x : y, largest = xy > z ? xy : z;
-  const float tiny = largest < 1e-18f ? 1e20f : 1, factor = 1 / (largest * tiny);
+  uint32_t bits;
+  float factor;
+  memcpy(&bits, &largest, sizeof(bits));
+  const int32_t opposite = (254 << 23) - (int32_t)(bits & 0x7f800000); /* 2^-e for a number from 2^e to 2^(e + 1) */
+  const int32_t normal = opposite > 1 << 23 ? opposite : 1 << 23;
+  memcpy(&factor, &normal, sizeof(factor));
   for (int a = 0; a < 3; ++a) {
-    v[a] = v[a] * tiny * factor;
+    v[a] *= factor;
   }
+}
+
+PMB_INLINE float pmb_ray_inverse_root(float square)
+{
+#if defined(__CUDA_ARCH__) /* the square root and the quotient of IEEE take 20 instructions more */
+  return rsqrtf(square);
+#else
+  return 1 / sqrtf(square);
+#endif
 }
 
 /* Scales a vector to length 1. A zero vector becomes NaN. */
 PMB_INLINE void pmb_ray_normalize(float v[3])
 {
   pmb_ray_scale(v);
-  const float factor = 1 / sqrtf(pmb_ray_dot(v, v));
+  const float factor = pmb_ray_inverse_root(pmb_ray_dot(v, v));
   for (int a = 0; a < 3; ++a) {
     v[a] *= factor;
   }
 }
 
-/* 2^exponent by series, to 1e-6. */
+/* 2^exponent, to 1e-6. By series, so that compilers vectorize it; on a GPU by the device's function. */
 PMB_INLINE float pmb_ray_exp2(float exponent)
 {
+#if defined(__CUDA_ARCH__)
+  return exp2f(exponent);
+#else
   const float y = exponent > -126 ? (exponent < 126 ? exponent : 126) : -126;
   const float round = 12582912, nearest = (y + round) - round, x = 0.693147181f * (y - nearest); /* 1.5 * 2^23 */
   const float e = 1 + x * (1 + x * (0.5f + x * (1 / 6.0f + x * (1 / 24.0f + x * (1 / 120.0f + x * (1 / 720.0f))))));
@@ -400,12 +421,16 @@ PMB_INLINE float pmb_ray_exp2(float exponent)
   float whole;
   memcpy(&whole, &bits, sizeof(whole));
   return e * whole;
+#endif
 }
 
-/* pow(base, exponent) by series, for base >= 0 and exponent >= 0, to 1e-6 unless the result is small. Exact enough for highlights,
- * and compilers can vectorize it. */
+/* pow(base, exponent) for base > 0 and exponent >= 0, exact enough for highlights: to 1e-6 unless the result is small; on a GPU to 1e-4
+ * for exponents up to 1000. */
 PMB_INLINE float pmb_ray_power(float base, float exponent)
 {
+#if defined(__CUDA_ARCH__)
+  return __powf(base, exponent);
+#else
   uint32_t bits;
   memcpy(&bits, &base, sizeof(bits));
   const int32_t whole =
@@ -416,6 +441,7 @@ PMB_INLINE float pmb_ray_power(float base, float exponent)
   const float q = (part - 1) / (part + 1), q2 = q * q; /* log(part) = 2 (q + q^3 / 3 + q^5 / 5 + ...) */
   const float log2_base = (float)whole + 2.88539008f * q * (1 + q2 * (1 / 3.0f + q2 * (0.2f + q2 * (1 / 7.0f))));
   return pmb_ray_exp2(log2_base * exponent);
+#endif
 }
 
 /* The color of a segment with these means, of a length in steps. */
@@ -471,21 +497,22 @@ PMB_INLINE void pmb_ray_reflect(const pmb_ray_job *job, const float normal[3], c
   pmb_ray_add_light(job->diffuse, job->specular, cosine, mirror, power, light, sum, shine);
 }
 
-/* The direction from a place on the ray toward a light. */
-PMB_INLINE void pmb_ray_toward(
-  const pmb_ray_job *job, const pmb_ray *ray, float r, const pmb_ray_light *light, float to[3])
+/* The direction from a place on the ray toward light i. */
+PMB_INLINE void pmb_ray_toward(const pmb_ray_job *job, const pmb_ray *ray, float r, int i, float to[3])
 {
-  const int is_place = light->position[3] != 0;
-  double world[3] = { 0, 0, 0 };
-  if (is_place) {
-    pmb_ray_world(job, ray, r, world);
+  const double *position = job->lights[i].position;
+  double world[3];
+  if (position[3] == 0) {
+    for (int a = 0; a < 3; ++a) {
+      to[a] = job->toward[i][a];
+    }
+    return;
   }
+  pmb_ray_world(job, ray, r, world);
   for (int a = 0; a < 3; ++a) {
-    to[a] = (float)(is_place ? light->position[a] - light->position[3] * world[a] : light->position[a]);
+    to[a] = (float)(position[a] - position[3] * world[a]);
   }
-  if (is_place) {
-    pmb_ray_normalize(to);
-  }
+  pmb_ray_normalize(to);
 }
 
 /* The world normal that faces the view, from an index-space gradient. NaN for a zero gradient. */
@@ -495,7 +522,7 @@ PMB_INLINE void pmb_ray_normal(const float matrix[9], const float view[3], float
   for (int a = 0; a < 3; ++a) {
     normal[a] = PMB_NAME_F32(pmb_world_gradient)(matrix, a, gradient[0], gradient[1], gradient[2]);
   }
-  const float factor = 1 / sqrtf(pmb_ray_dot(normal, normal));
+  const float factor = pmb_ray_inverse_root(pmb_ray_dot(normal, normal));
   const float side = pmb_ray_dot(normal, view) < 0 ? -factor : factor;
   for (int a = 0; a < 3; ++a) {
     normal[a] *= side;
@@ -561,7 +588,7 @@ PMB_INLINE void pmb_ray_light_color(
     pmb_ray_reflect(job, normal, ray->view, ray->view, white, sum, shine);
   }
   for (int i = 0; i < job->light_count; ++i) {
-    pmb_ray_toward(job, ray, r, &job->lights[i], to);
+    pmb_ray_toward(job, ray, r, i, to);
     pmb_ray_reflect(job, normal, ray->view, to, job->lights[i].color, sum, shine);
   }
   for (int c = 0; c < 3; ++c) {
