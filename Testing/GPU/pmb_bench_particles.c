@@ -174,5 +174,5 @@ int main(void)
   for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) rows(gpu, cpu, &scenes[i]);
   pmb_destroy(gpu);
   pmb_destroy(cpu);
-  return 0;
+  return test_failures() > 0;
 }

@@ -10,9 +10,9 @@
 
 /* ---- memory ---- */
 
-/* Extracts under a memory limit. If memory suffices, the mesh must be `want`. */
-static pmb_status extract_limited(
-  const test_volume *v, int64_t limit, const double *isovalues, int64_t count, const test_mesh *want)
+/* Extracts under a memory limit. If memory suffices, the mesh must be `want`; otherwise the context still extracts `small`. */
+static pmb_status extract_limited(const test_volume *v, int64_t limit, const double *isovalues, int64_t count,
+  const test_mesh *want, const subjects *small)
 {
   pmb_context *gpu = gpu_new(limit);
   pmb_status status = pmb_bind(gpu, &v->view);
@@ -23,6 +23,10 @@ static pmb_status extract_limited(
     mesh_free(&got);
   }
   CHECK(status == PMB_OK || status == PMB_OUT_OF_MEMORY, "limit %lld: %s", (long long)limit, pmb_error(gpu));
+  if (status != PMB_OK && limit >= 1 << 20) { /* enough for `small` */
+    bind_to(gpu, &small->volume[0].view);
+    gives_subject(gpu, small, 0, "after out of memory");
+  }
   pmb_info info = info_of(gpu);
   CHECK(info.device_peak_bytes <= limit && info.device_bytes <= info.device_peak_bytes, "%lld bytes, limit %lld",
     (long long)info.device_peak_bytes, (long long)limit);
@@ -42,14 +46,16 @@ static void out_of_memory(void)
   test_mesh want, want_several;
   const double isovalues[SEVERAL] = { 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 };
   int refused = 0, done = 0;
+  subjects small;
+  subjects_make(&small, 8);
   volume_sampled(&v, PMB_FLOAT32, 64, gyroid);
   pmb_context *cpu = cpu_new();
   bind_to(cpu, &v.view);
   CHECK_STATUS(cpu, mesh_extract(cpu, isovalues, 1, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
   CHECK_STATUS(cpu, mesh_extract(cpu, isovalues, SEVERAL, 1, PMB_FLOAT32, PMB_INT32, &want_several), PMB_OK);
   for (int64_t limit = 16384; limit < 64 << 20; limit += limit / (TEST_SLOW ? 1 : is_short() ? 2 : 16)) {
-    const pmb_status status = extract_limited(&v, limit, isovalues, 1, &want);
-    const pmb_status several = extract_limited(&v, limit, isovalues, SEVERAL, &want_several);
+    const pmb_status status = extract_limited(&v, limit, isovalues, 1, &want, &small);
+    const pmb_status several = extract_limited(&v, limit, isovalues, SEVERAL, &want_several, &small);
     CHECK(status == several, "limit %lld: one isovalue %s, several %s", (long long)limit, pmb_status_text(status),
       pmb_status_text(several));
     refused += status != PMB_OK;
@@ -58,6 +64,7 @@ static void out_of_memory(void)
   CHECK(refused > 3 && done > 0, "%d refused, %d done", refused, done);
   mesh_free(&want);
   mesh_free(&want_several);
+  subjects_free(&small);
   pmb_destroy(cpu);
   volume_free(&v);
 }
@@ -113,8 +120,8 @@ static void no_room_to_grow(void)
   gives(gpu, isovalue, &want, "without a limit");
   const int64_t bytes = info_of(gpu).device_bytes, arrays = want.sizes.points * 24 + want.sizes.triangles * 20;
   pmb_destroy(gpu);
-  CHECK(extract_limited(&v, bytes - arrays / 10, &isovalue, 1, &want) == PMB_OK, "%lld bytes are not enough for %lld",
-    (long long)(bytes - arrays / 10), (long long)(bytes - arrays / 8));
+  CHECK(extract_limited(&v, bytes - arrays / 10, &isovalue, 1, &want, NULL) == PMB_OK,
+    "%lld bytes are not enough for %lld", (long long)(bytes - arrays / 10), (long long)(bytes - arrays / 8));
   mesh_free(&want);
   volume_free(&v);
 }

@@ -116,7 +116,8 @@ static void many_isovalues(void)
   const pmb_volume d = volume_to_device(&v, &memory);
   bind_to(host, &v.view);
   bind_to(gpu, &d);
-  for (int variant = TEST_SLOW ? 7 : 0; variant < 8; variant += 7) compare(host, gpu, isovalues, COUNT, variant);
+  for (int variant = TEST_SLOW ? 7 : 0; variant < 8; variant += 7)
+    CHECK(compare(host, gpu, isovalues, COUNT, variant) > 1000000, "few triangles compared");
   pmb_destroy(gpu);
   pmb_destroy(host);
   release(memory);

@@ -192,7 +192,7 @@ static double attribute_value(
   ref_ends(r, point, a, b);
   ends[0] = ref_sample(&shifted, a[0], a[1], a[2]);
   ends[1] = ref_sample(&shifted, b[0], b[1], b[2]);
-  *slack = 1e-6 * (fabs(ends[0]) + fabs(ends[1]));
+  *slack = (array->type == PMB_FLOAT32 ? 1e-7 : 1e-15) * (fabs(ends[0]) + fabs(ends[1]));
   return ends[0] * (1 - r->t[point]) + ends[1] * r->t[point];
 }
 
@@ -252,6 +252,11 @@ static void emit_attributes(const test_volume *v, double isovalue, int remove_de
       test_allocate(sizes.points * components, pmb_type_size(type)), 0 };
   }
   emit_alone(context, sizes, a, TYPES, NULL);
+  for (int64_t p = 0, i[3], j[3]; p < r->points; p++) { /* for attributes t is always of double */
+    ref_ends(r, p, i, j);
+    const double s0 = ref_sample(&v->view, i[0], i[1], i[2]), s1 = ref_sample(&v->view, j[0], j[1], j[2]);
+    if (s0 != s1) r->t[p] = (isovalue - s0) / (s1 - s0);
+  }
   for (int n = 0; n < TYPES; n++) {
     pmb_volume array = arrays[n].view;
     array.dims[0] = d[0];

@@ -178,6 +178,7 @@ static void images_of_parts(void)
   CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
   for (int round = 0; round < 16; round++) {
     const int kernel = round % KERNELS;
+    int shown = 0;
     fill_cloud(&c, &rng, 6, round > 7);
     pmb_particle_request r = request_for(&c, kernel, round / 4);
     const pmb_particle_bounds whole = bounds_of(context, particles, &c, kernel, round / 4, r.spacing);
@@ -192,6 +193,8 @@ static void images_of_parts(void)
     image.values = values[1];
     CHECK_STATUS(context, pmb_particles_sample(particles, &of_part, &image), PMB_OK);
     CHECK(!memcmp(values[0], values[1], sizeof values[0]), "other bytes");
+    for (int n = 1; n < SIDE * SIDE * SIDE; n++) shown += values[0][n] != values[0][n - 1];
+    CHECK(shown > 1000, "only %d samples near particles", shown);
   }
   pmb_particles_destroy(particles);
   pmb_destroy(context);

@@ -71,6 +71,14 @@ void *test_allocate(int64_t count, size_t size)
   return p;
 }
 
+void test_multiply(const double a[16], const double b[16], double to[16])
+{
+  for (int i = 0; i < 16; i++) {
+    to[i] = 0;
+    for (int n = 0; n < 4; n++) to[i] += a[i / 4 * 4 + n] * b[4 * n + i % 4];
+  }
+}
+
 static int run_case(const test_case *c)
 {
   failures = 0;

@@ -99,6 +99,7 @@ void test_set_wrong(void *object, const test_wrong *wrong);
 int test_failures(void);
 
 void *test_allocate(int64_t count, size_t size); /* zeroed; ends the program when memory runs out */
+void test_multiply(const double a[16], const double b[16], double to[16]); /* to = a b, matrices row by row */
 
 /* ---- randomness (test_util.c) ---- */
 

@@ -239,6 +239,7 @@ static void allocations_fail(void)
     CHECK_STATUS(context, pmb_find_visible(context, &s.request, &count), PMB_OK);
     CHECK(l.allocations == before, "the next picture allocates");
     pmb_destroy(context);
+    CHECK(l.held == 0, "%lld blocks are left", (long long)l.held);
   }
 }
 

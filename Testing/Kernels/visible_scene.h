@@ -16,14 +16,6 @@ typedef struct visible_scene {
   uint32_t triangles[3 * VS_TRIANGLES], visible[3 * VS_TRIANGLES];
 } visible_scene;
 
-static void vs_multiply(const double a[16], const double b[16], double to[16])
-{
-  for (int i = 0; i < 16; i++) {
-    to[i] = 0;
-    for (int n = 0; n < 4; n++) to[i] += a[i / 4 * 4 + n] * b[4 * n + i % 4];
-  }
-}
-
 /* A camera that looks at the origin from a distance, rotated by two angles. near > 0. */
 static void vs_look(double turn, double tilt, double away, double near, double far, int perspective, double to[16])
 {
@@ -34,7 +26,7 @@ static void vs_look(double turn, double tilt, double away, double near, double f
     0, 0, -1, 0 };
   const double parallel[16] = { s, 0, 0, 0, 0, s, 0, 0, 0, 0, 2 / (near - far), (near + far) / (near - far), 0, 0, 0,
     1 };
-  vs_multiply(perspective ? view : parallel, turned, to);
+  test_multiply(perspective ? view : parallel, turned, to);
 }
 
 static void vs_set_bounds(visible_scene *s, int points)
