@@ -26,7 +26,7 @@ enum {
   PMB_PARTICLE_ROOM = PMB_PARTICLE_NEAR + 64,
   PMB_PARTICLE_TAIL = 16,   /* zeros after the sorted particles: loops read 16 at a time */
   PMB_PARTICLE_COLUMNS = 8, /* components of attributes that are interpolated together */
-  PMB_PARTICLE_ROWS = 128,  /* bound of the rows of cubes near a brick: a cube's edge is at least half of the reach */
+  PMB_PARTICLE_ROWS = 256,  /* most rows of cubes in pmb_particle_near, more than are near a brick */
   PMB_BRICK_SAMPLES = PMB_BRICK_X * PMB_BRICK_ROWS,
   PMB_TILE_ROW = PMB_BRICK_X + 4, /* stride of the rows of a brick and its halo */
   PMB_TILE_SAMPLES = 25 * PMB_TILE_ROW
@@ -51,8 +51,10 @@ static inline uint32_t pmb_particle_wanted(const pmb_particle_sides *s, uint32_t
 typedef struct pmb_particle_near {
   int n;
   int batch, ends; /* batch: number of earlier lists of the same box; ends: 1 for the last list */
-  int rows;        /* rows of cubes near the box, and the particles left in each */
+  int rows;        /* rows of cubes near the box, their grades, and the particles left in each */
+  const pmb_particle_grade *row_grade[PMB_PARTICLE_ROWS];
   int64_t row_begin[PMB_PARTICLE_ROWS], row_end[PMB_PARTICLE_ROWS];
+  int all_rows; /* 1: there was room for all */
   /* Cells count from the box's first sample. place: cell + fraction. Loops may read on to the next multiple of 16. */
   float cell[3][PMB_PARTICLE_ROOM], fraction[3][PMB_PARTICLE_ROOM], place[3][PMB_PARTICLE_ROOM];
   float scale[PMB_PARTICLE_ROOM], amount[PMB_PARTICLE_ROOM], reach2[PMB_PARTICLE_ROOM];
@@ -111,10 +113,8 @@ struct pmb_particles {
   pmb_particle_sizes sizes;
 
   /* The grid. */
-  int64_t first[3];  /* index of its first sample, which lies at first * spacing */
-  int64_t bricks[3]; /* with one brick without samples at each upper end */
-  int shift;         /* particles are sorted into cubes of 2^shift cells */
-  int64_t cubes[3];
+  int64_t first[3];               /* index of its first sample, which lies at first * spacing */
+  int64_t bricks[3];              /* with one brick without samples at each upper end */
   int64_t layer_begin, layer_end; /* layers of bricks to emit; of layer_end only the points in its first plane */
   double reach;                   /* the greatest, in cells */
   float reach2;                   /* see pmb_particle_reach2 */
@@ -122,8 +122,10 @@ struct pmb_particles {
   float background;               /* value of samples that no kernel reaches */
   float scale;                    /* of the greatest radius, or of all if they are equal */
 
-  /* The particles, sorted by cube, x fastest, then by their order in the input. */
+  /* The particles, sorted by grade, by cube, x fastest, then by their order in the input. */
   int64_t count;
+  int grade_count; /* after pass sort those with particles */
+  pmb_particle_grade grades[PMB_PARTICLE_GRADES];
   int all_add;      /* kernels are summed and no weight is negative: a partial sum never exceeds the sum */
   pmb_buffer facts; /* per chunk; after prepare `kept` counts the particles before the chunk */
   int prepared;     /* the grid is known */
@@ -136,7 +138,7 @@ struct pmb_particles {
   pmb_buffer masses;                   /* float, while densities are computed */
   pmb_buffer shapes, moved;            /* of PMB_KERNEL_SHAPED: float[6]; pmb_particle_moved */
   pmb_buffer row_keys,
-    row_begins; /* rows of cubes with particles: y + cubes[1] * z; their first particle, uint32_t */
+    row_begins; /* rows of cubes with particles: grade.row + y + cubes[1] * z; their first particle, uint32_t */
   int64_t row_count;
 
   /* Keys of the bricks that a kernel reaches, ascending: x + bricks[0] * (y + bricks[1] * z). */
@@ -187,18 +189,6 @@ static inline int64_t pmb_find_key(const uint64_t *keys, int64_t count, uint64_t
   return end;
 }
 
-/* First and end of the cubes along an axis that reach the samples low to high. */
-static inline int64_t pmb_first_cube(const pmb_particles *p, int64_t low)
-{
-  const int64_t first = low - (int64_t)ceil(p->reach);
-  return first < 0 ? 0 : first >> p->shift;
-}
-static inline int64_t pmb_end_cube(const pmb_particles *p, int axis, int64_t high)
-{
-  const int64_t end = ((high + (int64_t)ceil(p->reach)) >> p->shift) + 1;
-  return end < p->cubes[axis] ? end : p->cubes[axis];
-}
-
 /* Indices of a brick and its upper neighbours among the keys, or -1. Bit 0 of d: the next along x, bit 1 along y, bit 2 along z. */
 static inline void pmb_find_upper(
   const pmb_particles *p, const uint64_t *keys, int64_t count, int64_t at, int64_t upper[8])
@@ -224,6 +214,8 @@ pmb_status pmb_particles_reserve_facts(pmb_particles *p);
 pmb_status pmb_particles_find_grid(pmb_particles *p);
 pmb_status pmb_particles_sort(pmb_particles *p);
 pmb_status pmb_particles_sort_moved(pmb_particles *p);
+/* Leaves out empty grades and sets the reach of the others. widest: the greatest reach of each grade. */
+void pmb_particles_set_grades(pmb_particles *p, const float *widest);
 pmb_status pmb_particles_reach(pmb_particles *p);
 
 /* Reads `components` components of n particles from `first` on, as doubles. */

@@ -22,7 +22,7 @@ typedef struct near_search {
   void *arg;
   const uint32_t *indices;  /* indices in the input, for near->index; NULL: not wanted */
   const float (*shapes)[6]; /* of each particle, for near->shape; NULL: not wanted */
-  int widest; /* 1: all reach as far as the widest. For densities, where the summing particle's reach counts */
+  int reach; /* of all particles, in cells; 0: their own. For densities, where the summing particle's reach counts */
 } near_search;
 
 /* The shapes of the particles, or NULL. */
@@ -67,7 +67,8 @@ static inline void append(const near_search *s, int64_t begin, int n)
 {
   const pmb_particles *p = s->p;
   pmb_particle_near *near = s->near;
-  const int varied = p->request.radii.values != NULL;
+  const int varied = p->request.radii.values != NULL && s->reach == 0;
+  const float reach2 = s->reach > 0 ? pmb_particle_reach2((float)s->reach) : p->reach2;
   for (int i = 0; i < n; i += PMB_LANES) {
     const int to = near->n, some = n - i < PMB_LANES ? n - i : PMB_LANES;
     for (int a = 0; a < 3; ++a) {
@@ -81,9 +82,9 @@ static inline void append(const near_search *s, int64_t begin, int n)
     }
     PMB_EACH_LANE (l) {
       near->scale[to + l] = p->scale;
-      near->reach2[to + l] = p->reach2;
+      near->reach2[to + l] = reach2;
     }
-    if (varied && !s->widest) {
+    if (varied) {
       const float *scales = (const float *)p->scales.data + begin + i;
       const float *reaches = (const float *)p->reaches.data + begin + i;
       PMB_EACH_LANE (l) {
@@ -103,15 +104,15 @@ static inline void append(const near_search *s, int64_t begin, int n)
     if (s->shapes) {
       memcpy(near->shape[to], s->shapes + begin + i, PMB_LANES * sizeof(near->shape[0]));
     }
-    near->n += varied && !s->widest ? keep_reaching(s, to, some) : some;
+    near->n += varied ? keep_reaching(s, to, some) : some;
   }
 }
 
-/* The first particle of a row, from `begin` to `end`, in this cube along x or a later one. Fast if it is close to `begin`. */
-static inline int64_t find_in_row(const pmb_particles *p, int64_t begin, int64_t end, int64_t cube)
+/* The first particle of a row, from `begin` to `end`, in the cube along x that begins with cell `least`, or in a later one. Fast
+ * if it is close to `begin`. */
+static inline int64_t find_in_row(const pmb_particles *p, int64_t begin, int64_t end, int64_t least)
 {
   const int32_t *cells = p->cells[0].data;
-  const int64_t least = cube << p->shift;
   const int32_t below = (int32_t)(least < INT32_MAX ? least : INT32_MAX),
                 left = (int32_t)pmb_smaller(end - begin, PMB_LANES);
   int before = 0; /* particles before the cube among the next 16 */
@@ -136,39 +137,58 @@ static inline int64_t find_in_row(const pmb_particles *p, int64_t begin, int64_t
   return begin;
 }
 
-/* Finds the rows of cubes near the box. Boxes with the same y and z share them. */
-static void find_near_rows(const near_search *s)
+/* A place in the list of all rows of cubes near a box. */
+typedef struct near_rows {
+  int grade;
+  int64_t layer; /* of cubes along z, counted from the first near one */
+  int64_t row;   /* in p->row_keys, at or before the next near one */
+} near_rows;
+
+/* Lists the next rows of cubes near the box as far as there is room. Returns 0 at the end. Boxes with the same y and z share them. */
+static int find_near_rows(const near_search *s, near_rows *at)
 {
   const pmb_particles *p = s->p;
   pmb_particle_near *near = s->near;
   const uint64_t *row_keys = p->row_keys.data;
   const uint32_t *begins = p->row_begins.data;
-  const int64_t y0 = pmb_first_cube(p, s->first[1]), y1 = pmb_end_cube(p, 1, s->last[1]);
-  const int64_t z0 = pmb_first_cube(p, s->first[2]), z1 = pmb_end_cube(p, 2, s->last[2]);
   near->rows = 0;
-  for (int64_t z = z0, row = 0; z < z1; ++z) {
-    row = pmb_find_key(row_keys, p->row_count, (uint64_t)(y0 + p->cubes[1] * z), row);
-    for (; row < p->row_count && row_keys[row] < (uint64_t)(y1 + p->cubes[1] * z); ++row) {
-      near->row_begin[near->rows] = begins[row];
-      near->row_end[near->rows++] = begins[row + 1];
+  for (; at->grade < p->grade_count; ++at->grade, at->layer = 0) {
+    const pmb_particle_grade *grade = p->grades + at->grade;
+    const int reach = s->reach > 0 ? s->reach : grade->reach;
+    const int64_t y0 = pmb_first_cube(grade, reach, s->first[1]), y1 = pmb_end_cube(grade, reach, 1, s->last[1]);
+    const int64_t z0 = pmb_first_cube(grade, reach, s->first[2]), z1 = pmb_end_cube(grade, reach, 2, s->last[2]);
+    for (; z0 + at->layer < z1; ++at->layer) {
+      const int64_t along = grade->row + grade->cubes[1] * (z0 + at->layer);
+      at->row = pmb_find_key(row_keys, p->row_count, (uint64_t)(along + y0), at->row);
+      for (; at->row < p->row_count && row_keys[at->row] < (uint64_t)(along + y1); ++at->row) {
+        if (near->rows == PMB_PARTICLE_ROWS) {
+          return 1;
+        }
+        near->row_grade[near->rows] = grade;
+        near->row_begin[near->rows] = begins[at->row];
+        near->row_end[near->rows++] = begins[at->row + 1];
+      }
     }
   }
+  return 0;
 }
 
-/* Finds the particles near the box. same_rows: y and z are those of the last box, and x is not less; resumes from there. */
-static void search_near(const near_search *s, int same_rows)
+/* Appends the particles near the box in the listed rows, and sets where the next box continues. */
+static void search_rows(const near_search *s)
 {
   const pmb_particles *p = s->p;
   pmb_particle_near *near = s->near;
-  const int64_t x0 = pmb_first_cube(p, s->first[0]), x1 = pmb_end_cube(p, 0, s->last[0]);
-  near->n = near->ends = 0;
-  near->batch = 0;
-  if (!same_rows) {
-    find_near_rows(s);
-  }
+  const pmb_particle_grade *grade = NULL;
+  int64_t low = 0, high = 0; /* first cell of the first near cube, and of the one after the last */
   for (int r = 0; r < near->rows; ++r) {
-    int64_t begin = find_in_row(p, near->row_begin[r], near->row_end[r], x0);
-    const int64_t end = find_in_row(p, begin, near->row_end[r], x1);
+    if (near->row_grade[r] != grade) {
+      grade = near->row_grade[r];
+      const int reach = s->reach > 0 ? s->reach : grade->reach;
+      low = pmb_first_cube(grade, reach, s->first[0]) << grade->shift;
+      high = pmb_end_cube(grade, reach, 0, s->last[0]) << grade->shift;
+    }
+    int64_t begin = find_in_row(p, near->row_begin[r], near->row_end[r], low);
+    const int64_t end = find_in_row(p, begin, near->row_end[r], high);
     near->row_begin[r] = begin;
     while (begin < end) {
       const int64_t room = PMB_PARTICLE_NEAR - near->n;
@@ -182,6 +202,24 @@ static void search_near(const near_search *s, int same_rows)
         begin += n;
       }
     }
+  }
+}
+
+/* Finds the particles near the box. same_rows: y and z are those of the last box, and x is not less; resumes from there. */
+static void search_near(const near_search *s, int same_rows)
+{
+  pmb_particle_near *near = s->near;
+  near_rows at = { 0, 0, 0 };
+  int more = 0;
+  near->n = near->ends = near->batch = 0;
+  if (!same_rows || !near->all_rows) {
+    more = find_near_rows(s, &at);
+    near->all_rows = !more;
+  }
+  search_rows(s);
+  while (more) {
+    more = find_near_rows(s, &at);
+    search_rows(s);
   }
   near->ends = 1;
   if (near->n > 0) {

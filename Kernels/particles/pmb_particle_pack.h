@@ -17,9 +17,8 @@ PMB_INLINE void lanes_pack_f32(const float *from, uint32_t bits, float *to)
 #if defined(__AVX512F__)
   _mm512_storeu_ps(to, _mm512_maskz_compress_ps((__mmask16)bits, _mm512_loadu_ps(from)));
 #else
-  for (int i = 0; i < 16; ++i) {
-    *to = from[i];
-    to += bits >> i & 1;
+  for (; bits; bits &= bits - 1) {
+    *to++ = from[pmb_lowest_bit(bits)];
   }
 #endif
 }

@@ -16,38 +16,59 @@ typedef struct layer_job {
   size_t words_y, words_x;     /* sizes of a worker's bits */
 } layer_job;
 
-static void set_bits(uint64_t *bits, int64_t low, int64_t high)
+/* Bits that are set, and their bounds. */
+typedef struct bit_row {
+  uint64_t *bits;
+  int64_t least, most;
+} bit_row;
+
+static void set_bits(bit_row *row, int64_t low, int64_t high)
 {
   for (int64_t i = low; i <= high; ++i) {
-    bits[i >> 6] |= (uint64_t)1 << (i & 63);
+    row->bits[i >> 6] |= (uint64_t)1 << (i & 63);
   }
+  row->least = low < row->least ? low : row->least;
+  row->most = high > row->most ? high : row->most;
 }
 
-/* Counts the reached bricks of row (y,z) and writes them to `out` if set. row: the layer's first row of cubes. Returns how many. */
-static int64_t reach_row(const pmb_particles *p, int64_t y, int64_t z, int64_t row, uint64_t *bits, uint64_t *out)
+/* Marks the bricks of row (y,z) that a grade reaches. row: the grade's first row of cubes near the layer. */
+static void reach_row(
+  const pmb_particles *p, const pmb_particle_grade *grade, int64_t y, int64_t z, int64_t row, bit_row *marked)
 {
   const uint64_t *row_keys = p->row_keys.data;
   const uint32_t *begins = p->row_begins.data;
-  const int32_t *cells = p->cells[0].data, reach = (int32_t)ceil(p->reach);
-  const int64_t y0 = pmb_first_cube(p, y * PMB_BRICK_Y), y1 = pmb_end_cube(p, 1, y * PMB_BRICK_Y + PMB_BRICK_Y - 1);
-  const int64_t z0 = pmb_first_cube(p, z * PMB_BRICK_Z), z1 = pmb_end_cube(p, 2, z * PMB_BRICK_Z + PMB_BRICK_Z - 1);
-  int64_t least = p->bricks[0], most = -1, count = 0, last_low = -1, last_high = -1;
+  const int32_t *cells = p->cells[0].data, reach = grade->reach;
+  const int64_t y0 = pmb_first_cube(grade, reach, y * PMB_BRICK_Y);
+  const int64_t z0 = pmb_first_cube(grade, reach, z * PMB_BRICK_Z);
+  const int64_t y1 = pmb_end_cube(grade, reach, 1, y * PMB_BRICK_Y + PMB_BRICK_Y - 1);
+  const int64_t z1 = pmb_end_cube(grade, reach, 2, z * PMB_BRICK_Z + PMB_BRICK_Z - 1);
+  int64_t last_low = -1, last_high = -1;
   for (int64_t k = z0; k < z1; ++k) {
-    row = pmb_find_key(row_keys, p->row_count, (uint64_t)(y0 + p->cubes[1] * k), row);
-    for (; row < p->row_count && row_keys[row] < (uint64_t)(y1 + p->cubes[1] * k); ++row) {
+    const int64_t along = grade->row + grade->cubes[1] * k;
+    row = pmb_find_key(row_keys, p->row_count, (uint64_t)(along + y0), row);
+    for (; row < p->row_count && row_keys[row] < (uint64_t)(along + y1); ++row) {
       for (uint32_t i = begins[row]; i < begins[row + 1]; ++i) {
         const int64_t low = (cells[i] - reach) / PMB_BRICK_X, high = (cells[i] + reach) / PMB_BRICK_X;
         if (low != last_low || high != last_high) {
-          set_bits(bits, low, high);
-          least = low < least ? low : least;
-          most = high > most ? high : most;
+          set_bits(marked, low, high);
           last_low = low;
           last_high = high;
         }
       }
     }
   }
-  for (int64_t word = least >> 6; word <= most >> 6; ++word) {
+}
+
+/* Counts the bricks of row (y,z) that a kernel reaches and writes them to `out` if set. rows: see reach_row, for each grade. */
+static int64_t list_row(
+  const pmb_particles *p, int64_t y, int64_t z, const int64_t *rows, uint64_t *bits, uint64_t *out)
+{
+  bit_row marked = { bits, INT64_MAX, -1 };
+  int64_t count = 0;
+  for (int g = 0; g < p->grade_count; ++g) {
+    reach_row(p, p->grades + g, y, z, rows[g], &marked);
+  }
+  for (int64_t word = marked.least >> 6; word <= marked.most >> 6; ++word) {
     for (uint64_t rest = bits[word]; rest; rest &= rest - 1) {
       if (out) {
         out[count] = (uint64_t)(word * 64 + pmb_lowest_bit(rest) + p->bricks[0] * (y + p->bricks[1] * z));
@@ -59,35 +80,43 @@ static int64_t reach_row(const pmb_particles *p, int64_t y, int64_t z, int64_t r
   return count;
 }
 
+/* Marks the rows of bricks of layer z that a grade reaches. Returns its first row of cubes near the layer. */
+static int64_t mark_rows(const pmb_particles *p, const pmb_particle_grade *grade, int64_t z, bit_row *marked)
+{
+  const uint64_t *row_keys = p->row_keys.data;
+  const int64_t reach = grade->reach, along = grade->cubes[1], edge = (int64_t)1 << grade->shift;
+  const int64_t z0 = pmb_first_cube(grade, reach, z * PMB_BRICK_Z);
+  const int64_t z1 = pmb_end_cube(grade, reach, 2, z * PMB_BRICK_Z + PMB_BRICK_Z - 1);
+  const int64_t first = pmb_find_key(row_keys, p->row_count, (uint64_t)(grade->row + along * z0), 0);
+  for (int64_t i = first; i < p->row_count && row_keys[i] < (uint64_t)(grade->row + along * z1); ++i) {
+    const int64_t y = ((int64_t)row_keys[i] - grade->row) % along << grade->shift;
+    const int64_t low = y < reach ? 0 : (y - reach) / PMB_BRICK_Y, high = (y + edge - 1 + reach) / PMB_BRICK_Y;
+    set_bits(marked, low, high < p->bricks[1] - 1 ? high : p->bricks[1] - 2);
+  }
+  return first;
+}
+
 /* Counts or writes the bricks of layer i. */
 static void reach_layer(void *data, int worker, size_t i)
 {
   layer_job *job = data;
   const pmb_particles *p = job->p;
-  const uint64_t *row_keys = p->row_keys.data;
   uint64_t *bits_y = (uint64_t *)p->bits.data + (size_t)worker * (job->words_y + job->words_x);
-  int64_t *begin = (int64_t *)p->layer_begins.data + i, count = 0;
+  bit_row marked = { bits_y, INT64_MAX, -1 };
+  int64_t *begin = (int64_t *)p->layer_begins.data + i, count = 0, rows[PMB_PARTICLE_GRADES];
   uint64_t *out = job->fills ? (uint64_t *)p->bricks_reached.data + *begin : NULL;
-  const int64_t z = ((const int64_t *)p->layers.data)[i], reach = (int64_t)ceil(p->reach), along = p->cubes[1];
-  const int64_t z0 = pmb_first_cube(p, z * PMB_BRICK_Z), z1 = pmb_end_cube(p, 2, z * PMB_BRICK_Z + PMB_BRICK_Z - 1);
-  const int64_t first_row = pmb_find_key(row_keys, p->row_count, (uint64_t)(along * z0), 0);
-  int64_t least = p->bricks[1], most = -1;
+  const int64_t z = ((const int64_t *)p->layers.data)[i];
   if (!job->fills && atomic_load(&job->bricks) / FAR_TOO_MANY > p->request.brick_limit) {
     *begin = 0;
     return;
   }
-  for (int64_t row = first_row; row < p->row_count && row_keys[row] < (uint64_t)(along * z1); ++row) {
-    const int64_t y = ((int64_t)row_keys[row] % along) << p->shift;
-    const int64_t low = (y - reach) / PMB_BRICK_Y, high = (y + ((int64_t)1 << p->shift) - 1 + reach) / PMB_BRICK_Y;
-    const int64_t first = y < reach ? 0 : low, last = high < p->bricks[1] - 1 ? high : p->bricks[1] - 2;
-    set_bits(bits_y, first, last);
-    least = first < least ? first : least;
-    most = last > most ? last : most;
+  for (int g = 0; g < p->grade_count; ++g) {
+    rows[g] = mark_rows(p, p->grades + g, z, &marked);
   }
-  for (int64_t word = least >> 6; word <= most >> 6; ++word) {
+  for (int64_t word = marked.least >> 6; word <= marked.most >> 6; ++word) {
     for (uint64_t rest = bits_y[word]; rest; rest &= rest - 1) {
-      count +=
-        reach_row(p, word * 64 + pmb_lowest_bit(rest), z, first_row, bits_y + job->words_y, out ? out + count : NULL);
+      const int64_t y = word * 64 + pmb_lowest_bit(rest);
+      count += list_row(p, y, z, rows, bits_y + job->words_y, out ? out + count : NULL);
     }
     bits_y[word] = 0;
   }
@@ -98,27 +127,40 @@ static void reach_layer(void *data, int worker, size_t i)
   }
 }
 
+/* The first layer of bricks from `next` on that a grade reaches, or INT64_MAX. *row: a row of cubes at or before those near it. */
+static int64_t layer_from(const pmb_particles *p, const pmb_particle_grade *grade, int64_t next, int64_t *row)
+{
+  const uint64_t *row_keys = p->row_keys.data;
+  const int64_t k = pmb_first_cube(grade, grade->reach, next * PMB_BRICK_Z), along = grade->cubes[1];
+  *row = pmb_find_key(row_keys, p->row_count, (uint64_t)(grade->row + along * k), *row);
+  if (*row == p->row_count || (int64_t)row_keys[*row] >= grade->row + along * grade->cubes[2]) {
+    return INT64_MAX;
+  }
+  const int64_t z = ((int64_t)row_keys[*row] - grade->row) / along << grade->shift;
+  const int64_t low = z < grade->reach ? 0 : (z - grade->reach) / PMB_BRICK_Z;
+  return low < next ? next : low;
+}
+
 /* Finds the layers of bricks within reach of the rows of cubes. */
 static pmb_status find_layers(pmb_particles *p)
 {
-  const uint64_t *row_keys = p->row_keys.data;
-  const int64_t reach = (int64_t)ceil(p->reach), edge = (int64_t)1 << p->shift, highest = p->bricks[2] - 2;
+  const int64_t highest = p->bricks[2] - 2;
   const int64_t last_layer = p->layer_begin == p->layer_end ? -1 : p->layer_end < highest ? p->layer_end : highest;
   pmb_status status = PMB_OK;
   for (int fill = 0; fill < 2 && status == PMB_OK; ++fill) {
-    int64_t next = p->layer_begin, count = 0; /* the least layer that is not in the list */
-    for (int64_t row = 0; row < p->row_count;) {
-      const int64_t k = (int64_t)(row_keys[row] / (uint64_t)p->cubes[1]), z = k << p->shift;
-      int64_t low = z < reach ? 0 : (z - reach) / PMB_BRICK_Z, high = (z + edge - 1 + reach) / PMB_BRICK_Z;
-      high = high < last_layer ? high : last_layer;
-      for (low = low < next ? next : low; low <= high; ++low) {
-        if (fill) {
-          ((int64_t *)p->layers.data)[count] = low;
-        }
-        ++count;
-        next = low + 1;
+    int64_t layer = p->layer_begin, count = 0, rows[PMB_PARTICLE_GRADES] = { 0 };
+    for (;; ++layer, ++count) {
+      int64_t next = INT64_MAX;
+      for (int g = 0; g < p->grade_count; ++g) {
+        next = pmb_smaller(next, layer_from(p, p->grades + g, layer, rows + g));
       }
-      row = pmb_find_key(row_keys, p->row_count, (uint64_t)(k + 1) * (uint64_t)p->cubes[1], row);
+      if (next > last_layer) {
+        break;
+      }
+      layer = next;
+      if (fill) {
+        ((int64_t *)p->layers.data)[count] = layer;
+      }
     }
     p->layer_count = count;
     if (!fill) {

@@ -95,6 +95,27 @@ static int64_t layer_from(const pmb_particles *p, int64_t z)
   return z <= first ? 0 : z >= last ? p->bricks[2] : (z - first + PMB_BRICK_Z - 1) / PMB_BRICK_Z;
 }
 
+/* Makes the grades from the widest down to cubes of 4 cells; only one if all radii are equal. */
+static void make_grades(pmb_particles *p)
+{
+  const int most = p->request.radii.values ? PMB_PARTICLE_GRADES : 1;
+  int64_t row = 0, cube = 0;
+  int shift = 2;
+  while ((double)((int64_t)1 << shift) < p->reach / 2) {
+    ++shift;
+  }
+  for (p->grade_count = 0; p->grade_count < most && shift >= 2; --shift) {
+    pmb_particle_grade *grade = p->grades + p->grade_count++;
+    *grade = (pmb_particle_grade){ shift, (int)ceil(p->reach), { 0 }, row, cube, 0, p->count };
+    for (int a = 0; a < 3; ++a) {
+      const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
+      grade->cubes[a] = (p->bricks[a] * size[a] >> shift) + 1;
+    }
+    row += grade->cubes[1] * grade->cubes[2];
+    cube += pmb_grade_cubes(grade);
+  }
+}
+
 /* Sets up the grid around the cells low to high. */
 static pmb_status make_grid(pmb_particles *p, const double low[3], const double high[3])
 {
@@ -125,16 +146,12 @@ static pmb_status make_grid(pmb_particles *p, const double low[3], const double 
       "spacing of %.3g or more",
       spacing, longest, spacing * fmax(longest / most, cbrt(bricks / 0x1p59)) * 1.1);
   }
-  p->shift = 2;
-  while ((double)((int64_t)1 << p->shift) < p->reach / 2) {
-    ++p->shift;
-  }
   for (int a = 0; a < 3; ++a) {
     p->first[a] = (int64_t)low[a] - (int64_t)ceil(p->reach) - 2;
     const int64_t samples = (int64_t)high[a] - p->first[a] + (int64_t)ceil(p->reach) + 3;
     p->bricks[a] = (samples + size[a] - 1) / size[a] + 1;
-    p->cubes[a] = (p->bricks[a] * size[a] >> p->shift) + 1;
   }
+  make_grades(p);
   p->layer_begin = r->whole ? layer_from(p, r->z_begin) : 0;
   p->layer_end = r->whole ? layer_from(p, r->z_end) : p->bricks[2];
   return PMB_OK;
@@ -244,17 +261,21 @@ static void key_chunk(void *data, int worker, size_t chunk)
   int64_t to = ((const pmb_particle_facts *)p->facts.data)[chunk].kept;
   const int64_t first = (int64_t)chunk * PMB_PARTICLE_CHUNK;
   const int64_t n = pmb_smaller(PMB_PARTICLE_CHUNK, r->positions.count - first);
-  double places[3 * PMB_PARTICLE_CHUNK];
+  double places[3 * PMB_PARTICLE_CHUNK], radii[PMB_PARTICLE_CHUNK];
   (void)worker;
   pmb_particles_read(&r->positions, 3, first, n, places);
+  if (p->grade_count > 1) {
+    pmb_particles_read(&r->radii, 1, first, n, radii);
+  }
   for (int64_t i = 0; i < n; ++i) {
     if (is_finite_place(places + 3 * i)) {
-      uint64_t cube[3];
+      const float reach = p->grade_count > 1 ? (float)reach_of(p, length_of(p, radii[i])) : 0;
+      int64_t cell[3];
       for (int a = 0; a < 3; ++a) {
-        cube[a] = (uint64_t)(((int64_t)floor(places[3 * i + a] / r->spacing) - p->first[a]) >> p->shift);
+        cell[a] = (int64_t)floor(places[3 * i + a] / r->spacing) - p->first[a];
       }
       ((uint64_t *)p->keys[0].data)[to] =
-        cube[0] + (uint64_t)p->cubes[0] * (cube[1] + (uint64_t)p->cubes[1] * cube[2]);
+        pmb_grade_key(pmb_grade_of(p->grades, p->grade_count, reach), cell[0], cell[1], cell[2]);
       ((uint32_t *)p->indices[0].data)[to++] = (uint32_t)(first + i);
     }
   }
@@ -307,7 +328,8 @@ static pmb_status sort_keys(pmb_particles *p, int *sorted)
   const int64_t each = chunks_of(p->count, MOST_SORT_CHUNKS);
   digit_sort sort = { p, 0, 0, each > 4 * DIGITS ? each : 4 * DIGITS };
   const size_t chunks = (size_t)chunks_of(p->count, sort.chunk);
-  const uint64_t most = (uint64_t)p->cubes[0] * (uint64_t)p->cubes[1] * (uint64_t)p->cubes[2];
+  const pmb_particle_grade *last = p->grades + p->grade_count - 1;
+  const uint64_t most = (uint64_t)(last->cube + pmb_grade_cubes(last));
   pmb_crew *crew = &p->context->crew;
   pmb_status status = pmb_particles_reserve(p, &p->histograms, (int64_t)chunks * DIGITS, sizeof(uint32_t), "counts");
   for (; status == PMB_OK && sort.shift < 64 && most >> sort.shift; sort.shift += DIGIT) {
@@ -376,36 +398,71 @@ static void fill_chunk(void *data, int worker, size_t chunk)
   }
 }
 
-/* Refuses far too many bricks before counting them: a particle's reach covers its whole cube if the edge is not longer. */
+/* Finds the particles and the reach of each grade. */
+static void find_grades(pmb_particles *p, const uint64_t *keys)
+{
+  const float *reaches = p->reaches.data;
+  float widest[PMB_PARTICLE_GRADES] = { (float)p->reach };
+  int64_t at = 0;
+  for (int g = 0; g < p->grade_count; ++g) {
+    pmb_particle_grade *grade = p->grades + g;
+    grade->begin = at;
+    grade->end = at = pmb_find_key(keys, p->count, (uint64_t)(grade->cube + pmb_grade_cubes(grade)), at);
+    for (int64_t i = grade->begin; i < grade->end && p->request.radii.values; ++i) {
+      widest[g] = i == grade->begin || reaches[i] > widest[g] ? reaches[i] : widest[g];
+    }
+  }
+  pmb_particles_set_grades(p, widest);
+}
+
+void pmb_particles_set_grades(pmb_particles *p, const float *widest)
+{
+  int count = 0;
+  for (int g = 0; g < p->grade_count; ++g) {
+    if (p->grades[g].begin < p->grades[g].end) {
+      p->grades[count] = p->grades[g];
+      p->grades[count++].reach = (int)ceilf(widest[g]);
+    }
+  }
+  p->grade_count = count;
+}
+
+/* Refuses far too many bricks before counting them: the widest particles of a grade reach as far as the cubes' edge or farther,
+ * and the bricks within that of all its particles count. */
 static pmb_status check_cubes(pmb_particles *p, const uint64_t *keys)
 {
-  const double limit = (double)p->request.brick_limit, edge = (double)((int64_t)1 << p->shift);
-  int64_t cubes = 0;
-  for (int64_t i = 0; i < p->count; ++i) {
-    cubes += i == 0 || keys[i] != keys[i - 1];
+  const double limit = (double)p->request.brick_limit;
+  double least = 0;
+  for (const pmb_particle_grade *grade = p->grades; grade < p->grades + p->grade_count; ++grade) {
+    const double edge = (double)((int64_t)1 << grade->shift);
+    int64_t cubes = 0;
+    for (int64_t i = grade->begin; i < grade->end && edge <= grade->reach; ++i) {
+      cubes += i == grade->begin || keys[i] != keys[i - 1];
+    }
+    least = fmax(least, (double)cubes * edge * edge * edge / (double)PMB_BRICK_SAMPLES);
   }
-  const double least = (double)cubes * edge * edge * edge / (double)PMB_BRICK_SAMPLES;
-  return edge <= p->reach && least > limit ? too_many(p, least, p->request.spacing * cbrt(least / limit) * 1.1)
-                                           : PMB_OK;
+  return least > limit ? too_many(p, least, p->request.spacing * cbrt(least / limit) * 1.1) : PMB_OK;
 }
 
 /* Finds the rows of cubes among the sorted keys. */
 static pmb_status find_rows(pmb_particles *p, const uint64_t *keys)
 {
-  const uint64_t along_x = (uint64_t)p->cubes[0];
   pmb_status status = PMB_OK;
   for (int fill = 0; fill < 2 && status == PMB_OK; ++fill) {
     int64_t rows = 0;
     uint64_t row_end = 0; /* the least key after the current row */
-    for (int64_t i = 0; i < p->count; ++i) {
-      if (keys[i] >= row_end) {
-        const uint64_t row = keys[i] / along_x;
-        row_end = (row + 1) * along_x;
-        if (fill) {
-          ((uint64_t *)p->row_keys.data)[rows] = row;
-          ((uint32_t *)p->row_begins.data)[rows] = (uint32_t)i;
+    for (const pmb_particle_grade *grade = p->grades; grade < p->grades + p->grade_count; ++grade) {
+      const uint64_t along_x = (uint64_t)grade->cubes[0], first = (uint64_t)grade->cube;
+      for (int64_t i = grade->begin; i < grade->end; ++i) {
+        if (keys[i] >= row_end) {
+          const uint64_t row = (keys[i] - first) / along_x;
+          row_end = first + (row + 1) * along_x;
+          if (fill) {
+            ((uint64_t *)p->row_keys.data)[rows] = (uint64_t)grade->row + row;
+            ((uint32_t *)p->row_begins.data)[rows] = (uint32_t)i;
+          }
+          ++rows;
         }
-        ++rows;
       }
     }
     if (fill) {
@@ -447,14 +504,15 @@ pmb_status pmb_particles_sort(pmb_particles *p)
   int sorted = 0;
   pmb_status status = pmb_particles_run(p, chunks_of(r->positions.count, PMB_PARTICLE_CHUNK), key_chunk, 0.02, 0.04);
   status = status ? status : sort_keys(p, &sorted);
-  status = status ? status : check_cubes(p, p->keys[sorted].data);
-  status = status ? status : find_rows(p, p->keys[sorted].data);
+  p->sorted = p->indices[sorted].data;
+  fill_job job = { p, p->sorted, NULL };
+  status = status ? status : fill_particles(&job, fill_chunk);
   if (status != PMB_OK) {
     return status;
   }
-  p->sorted = p->indices[sorted].data;
-  fill_job job = { p, p->sorted, NULL };
-  return fill_particles(&job, fill_chunk);
+  find_grades(p, p->keys[sorted].data);
+  status = check_cubes(p, p->keys[sorted].data);
+  return status ? status : find_rows(p, p->keys[sorted].data);
 }
 
 /* ---- sort again after pass shapes ---- */
@@ -466,9 +524,8 @@ static void key_moved(void *data, int worker, size_t chunk)
   (void)worker;
   for (int64_t i = begin; i < end; ++i) {
     const int32_t *cell = ((const pmb_particle_moved *)p->moved.data)[i].cell;
-    const uint64_t x = (uint64_t)(cell[0] >> p->shift), y = (uint64_t)(cell[1] >> p->shift);
-    ((uint64_t *)p->keys[0].data)[i] =
-      x + (uint64_t)p->cubes[0] * (y + (uint64_t)p->cubes[1] * (uint64_t)(cell[2] >> p->shift));
+    const pmb_particle_grade *grade = pmb_grade_at(p->grades, p->grade_count, i);
+    ((uint64_t *)p->keys[0].data)[i] = pmb_grade_key(grade, cell[0], cell[1], cell[2]);
     ((uint32_t *)p->indices[0].data)[i] = (uint32_t)i;
   }
 }

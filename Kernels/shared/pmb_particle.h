@@ -102,6 +102,65 @@ PMB_INLINE void pmb_merge_facts(pmb_particle_facts *facts, const pmb_particle_fa
   }
 }
 
+/* ---- grades ----
+ *
+ * Particles are sorted into grades by their reach, the widest first, and within a grade into cubes of cells. So a few wide
+ * particles do not widen the search for all others. */
+
+enum { PMB_PARTICLE_GRADES = 6 };
+
+typedef struct pmb_particle_grade {
+  int shift;          /* cubes have 2^shift cells along each axis, at least half of the widest reach */
+  int reach;          /* the widest, in cells, rounded up */
+  int64_t cubes[3];   /* along each axis */
+  int64_t row, cube;  /* number of rows of cubes along x, and of cubes, in wider grades */
+  int64_t begin, end; /* its particles */
+} pmb_particle_grade;
+
+/* The grade of a reach. Shifts decrease by 1. */
+PMB_INLINE const pmb_particle_grade *pmb_grade_of(const pmb_particle_grade *grades, int count, float reach)
+{
+  int g = 0;
+  while (g + 1 < count && reach <= (float)((int64_t)1 << grades[g].shift)) {
+    ++g;
+  }
+  return grades + g;
+}
+
+/* The grade of sorted particle i. */
+PMB_INLINE const pmb_particle_grade *pmb_grade_at(const pmb_particle_grade *grades, int count, int64_t i)
+{
+  int g = 0;
+  while (g + 1 < count && i >= grades[g].end) {
+    ++g;
+  }
+  return grades + g;
+}
+
+/* The number of its cubes. */
+PMB_INLINE int64_t pmb_grade_cubes(const pmb_particle_grade *grade)
+{
+  return grade->cubes[0] * grade->cubes[1] * grade->cubes[2];
+}
+
+/* The key of the cube with this cell. */
+PMB_INLINE uint64_t pmb_grade_key(const pmb_particle_grade *grade, int64_t x, int64_t y, int64_t z)
+{
+  const int s = grade->shift;
+  return (uint64_t)(grade->cube + (x >> s) + grade->cubes[0] * ((y >> s) + grade->cubes[1] * (z >> s)));
+}
+
+/* First and end of the cubes along an axis whose particles, with this reach, may reach the samples low to high. */
+PMB_INLINE int64_t pmb_first_cube(const pmb_particle_grade *grade, int64_t reach, int64_t low)
+{
+  return low < reach ? 0 : (low - reach) >> grade->shift;
+}
+PMB_INLINE int64_t pmb_end_cube(const pmb_particle_grade *grade, int64_t reach, int axis, int64_t high)
+{
+  const int64_t end = ((high + reach) >> grade->shift) + 1;
+  return end < grade->cubes[axis] ? end : grade->cubes[axis];
+}
+
 /* ---- kernels ---- */
 
 /* A kernel besides those of pmb_particle_kernel: the spline, with a shape per particle. */

@@ -26,8 +26,9 @@ static void cloud_random(cloud *c, test_rng *rng, int kernel)
     c->position[4] = NAN;
     memcpy(c->position + 6, c->position, 3 * sizeof *c->position);
   }
+  const double least = rng_int(rng, 0, 2) ? 0.3 : 0.02; /* radii differ by up to 2 or 35 */
   for (int64_t i = 0; i < n; i++) {
-    c->radius[i] = (float)rng_real(rng, 0.3, 0.7);
+    c->radius[i] = (float)(rng_int(rng, 0, 1) ? rng_real(rng, 0.3, 0.7) : rng_real(rng, least, 2 * least));
     c->number[0][i] = (float)rng_real(rng, 0.5, 2);
     c->number[1][i] = (float)rng_real(rng, -0.5, 2);
     c->whole[i] = (int16_t)rng_int(rng, -99, 99);

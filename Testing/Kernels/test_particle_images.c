@@ -64,6 +64,43 @@ static void images(void)
   }
 }
 
+/* Wide particles have the densities of all pairs among many narrow ones, which the samples avoid. */
+static void wide_among_narrow(void)
+{
+  enum { WIDE = 200, X = 10, Y = 24, NARROW = X * Y * Y, SIDE = 5 };
+  static double position[WIDE + NARROW][3], radius[WIDE + NARROW], amount[WIDE];
+  test_rng rng = { 2211 };
+  for (int i = 0; i < WIDE + NARROW; i++) {
+    const int k = i - WIDE, place[3] = { k % X - X / 2, k / X % Y - Y / 2, k / X / Y - Y / 2 };
+    radius[i] = i < WIDE ? 2 : 0.06;
+    for (int a = 0; a < 3; a++) position[i][a] = i < WIDE ? rng_real(&rng, -3, 3) : place[a] + 0.5;
+  }
+  for (int i = 0; i < WIDE; i++) {
+    double density = 0;
+    for (int j = 0; j < WIDE + NARROW; j++)
+      density += kernel_of(PMB_KERNEL_SPLINE, distance_of(position[i], position[j]) / 4);
+    amount[i] = 1 / density;
+  }
+  pmb_particle_request r = request_of(position[0], WIDE + NARROW, PMB_KERNEL_SPLINE);
+  r.radii = (pmb_particle_array){ radius, PMB_FLOAT64, WIDE + NARROW, 0 };
+  float values[SIDE * SIDE * SIDE];
+  const pmb_particle_image image = { sizeof image, { 0 }, { 1, 1, 1 }, { SIDE, SIDE, SIDE }, { 0 }, values };
+  pmb_context *context = context_new(2, NULL);
+  pmb_particles *particles;
+  double worst = 0;
+  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  CHECK_STATUS(context, pmb_particles_sample(particles, &r, &image), PMB_OK);
+  for (int n = 0; n < SIDE * SIDE * SIDE; n++) {
+    const double at[3] = { n % SIDE, n / SIDE % SIDE, n / SIDE / SIDE };
+    double sum = 0;
+    for (int i = 0; i < WIDE; i++) sum += amount[i] * kernel_of(PMB_KERNEL_SPLINE, distance_of(at, position[i]) / 4);
+    worst = fmax(worst, fabs((double)values[n] / sum - 1));
+  }
+  CHECK(worst < 1e-4, "a sample is off by %g", worst);
+  pmb_particles_destroy(particles);
+  pmb_destroy(context);
+}
+
 static void bad_images(void)
 {
   const double position[3] = { 0 };
@@ -107,5 +144,6 @@ static void bad_images(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(images)
+  CASE(wide_among_narrow)
   CASE(bad_images)
 )

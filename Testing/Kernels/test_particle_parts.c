@@ -11,7 +11,7 @@ typedef struct cloud {
   float attribute[COMPONENTS * MOST];
 } cloud;
 
-/* Makes a cloud of 200 to MOST particles, some of them at one place. has_large: some radii are larger. */
+/* Makes a cloud of 200 to MOST particles, some of them at one place. has_large: radii differ by up to 20. */
 static void fill_cloud(cloud *c, test_rng *rng, double size, int has_large)
 {
   c->count = rng_int(rng, 200, TEST_SLOW ? 600 : MOST);
@@ -21,7 +21,7 @@ static void fill_cloud(cloud *c, test_rng *rng, double size, int has_large)
       c->position[3 * i + a] = i % 9 == 8 ? c->position[3 * (i - 7) + a] : a == 2 ? 2 * place : place;
       c->attribute[COMPONENTS * i + a] = (float)rng_real(rng, -1, 1);
     }
-    c->radius[i] = i % 50 || !has_large ? rng_real(rng, 0.3, 0.5) : 1.2;
+    c->radius[i] = i % 50 || !has_large ? rng_real(rng, has_large ? 0.06 : 0.3, 0.5) : 1.2;
     c->mass[i] = rng_real(rng, 0.5, 2);
     c->density[i] = rng_real(rng, 0.5, 2);
     c->weight[i] = rng_real(rng, -0.3, 1);

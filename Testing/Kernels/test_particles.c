@@ -156,14 +156,15 @@ static void judge_clouds(int is_anisotropic)
     pmb_particle_request r = request_of(position, n, is_anisotropic ? ANISOTROPIC : round % 4);
     for (int64_t i = 0; i < 3 * n; i++) position[i] = middle + rng_real(&rng, -size, size);
     if (n > 1 && rng_int(&rng, 0, 5) == 0) memcpy(position + 3, position, 3 * sizeof *position);
+    const double least = rng_int(&rng, 0, 3) ? 0.3 : 0.02; /* radii differ by up to 2 or 35 */
     for (int64_t i = 0; i < n; i++) {
-      array[0][i] = rng_real(&rng, 0.3, 0.7);
+      array[0][i] = rng_int(&rng, 0, 1) ? rng_real(&rng, 0.3, 0.7) : rng_real(&rng, least, 2 * least);
       array[1][i] = rng_real(&rng, 0.5, 2);
       array[2][i] = rng_real(&rng, 0.5, 2);
       array[3][i] = rng_real(&rng, -0.5, 2);
     }
     r.spacing = rng_real(&rng, is_anisotropic ? 0.4 : 0.17, 0.6);
-    r.isovalue = r.kernel == PMB_KERNEL_SPHERES ? rng_real(&rng, -0.3, 0.3) : rng_real(&rng, 0.1, 0.9);
+    r.isovalue = r.kernel == PMB_KERNEL_SPHERES ? rng_real(&rng, -0.3, least) : rng_real(&rng, 0.1, 0.9);
     if (rng_int(&rng, 0, 1)) r.radii = (pmb_particle_array){ array[0], PMB_FLOAT64, n, 0 };
     if (rng_int(&rng, 0, 1)) r.smoothing = rng_real(&rng, 0.9, 2.2);
     if (rng_int(&rng, 0, 1)) r.normals = (pmb_particle_normals)rng_int(&rng, 1, 3);
@@ -386,6 +387,43 @@ static void beside_splashsurf(void)
   pmb_destroy(context);
 }
 
+/* A particle that is far away and 40 times as wide adds its own surface, and does not widen the reach of others. */
+static void one_wide_particle(void)
+{
+  const int64_t n = 300;
+  double *position = make_cloud(n + 1, 5, 2206), radius[301];
+  pmb_context *context = context_new(2, NULL);
+  for (int64_t i = 0; i < n; i++) radius[i] = 0.2;
+  radius[n] = 8;
+  for (int a = 0; a < 3; a++) position[3 * n + a] += 50;
+  for (int kernel = 0; kernel < KERNELS; kernel++) {
+    const int64_t first[3] = { 0, n, 0 }, count[3] = { n, 1, n + 1 };
+    test_mesh m[3];
+    int64_t bricks[3];
+    test_about("kernel %d", kernel);
+    for (int i = 0; i < 3; i++) {
+      pmb_particle_request r = request_of(position + 3 * first[i], count[i], kernel);
+      pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
+      pmb_particles *particles;
+      r.radii = (pmb_particle_array){ radius + first[i], PMB_FLOAT64, count[i], 0 };
+      CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+      CHECK_STATUS(context, pmb_particles_count(particles, &r, &sizes), PMB_OK);
+      pmb_particles_destroy(particles);
+      bricks[i] = sizes.bricks;
+      closed_mesh(context, &r, &m[i]);
+    }
+    CHECK(m[2].sizes.points == m[0].sizes.points + m[1].sizes.points &&
+        m[2].sizes.triangles == m[0].sizes.triangles + m[1].sizes.triangles,
+      "%lld points, %lld without it, %lld alone", (long long)m[2].sizes.points, (long long)m[0].sizes.points,
+      (long long)m[1].sizes.points);
+    CHECK(bricks[2] < 2 * (bricks[0] + bricks[1]), "%lld bricks, %lld without it, %lld alone", (long long)bricks[2],
+      (long long)bricks[0], (long long)bricks[1]);
+    for (int i = 0; i < 3; i++) mesh_free(&m[i]);
+  }
+  pmb_destroy(context);
+  free(position);
+}
+
 /* ---- the same bytes ---- */
 
 /* Threads, instruction sets and reused memory do not change the bytes. */
@@ -394,10 +432,13 @@ static void threads_and_paths(void)
   static const char *const paths[] = { NULL, "portable", "avx2", "reference" };
   static const int threads[] = { 1, 2, 7 };
   const int64_t n = TEST_SLOW ? 500 : 2000;
-  double *position = make_cloud(n, TEST_SLOW ? 7 : 11, 2202);
-  for (int kernel = 0; kernel < KERNELS; kernel++) {
+  double *position = make_cloud(n, TEST_SLOW ? 7 : 11, 2202), radius[2000];
+  for (int64_t i = 0; i < n; i++) radius[i] = i % 100 == 0 ? 2 : i % 10 == 0 ? 0.1 : 0.5;
+  for (int run = 0; run < 2 * KERNELS; run++) {
+    const int kernel = run % KERNELS;
     test_mesh first, m;
     pmb_particle_request r = request_of(position, n, kernel);
+    if (run >= KERNELS) r.radii = (pmb_particle_array){ radius, PMB_FLOAT64, n, 0 };
     pmb_context *context = context_new(1, NULL);
     closed_mesh(context, &r, &first);
     pmb_destroy(context);
@@ -408,7 +449,7 @@ static void threads_and_paths(void)
       const pmb_options options = {
         .struct_size = sizeof options, .device = PMB_DEVICE_CPU, .threads = threads[i % 3], .cpu_path = paths[i / 3]
       };
-      test_about("kernel %d, %d threads, path %s", kernel, threads[i % 3], paths[i / 3] ? paths[i / 3] : "default");
+      test_about("run %d, %d threads, path %s", run, threads[i % 3], paths[i / 3] ? paths[i / 3] : "default");
       if (pmb_create(&options, &context) == PMB_UNAVAILABLE) continue;
       CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
       CHECK_STATUS(context, extract(context, particles, &other, PMB_FLOAT32, PMB_INT64, &m), PMB_OK);
@@ -470,6 +511,7 @@ TEST_MAIN(
   CASE(two_particles)
   CASE(lattice)
   CASE(beside_splashsurf)
+  CASE(one_wide_particle)
   CASE(threads_and_paths)
   CASE(translation)
 )

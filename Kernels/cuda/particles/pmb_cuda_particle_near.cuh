@@ -11,7 +11,7 @@ typedef struct near_box {
   int32_t first[3], last[3];
 } near_box;
 
-/* Rows of cubes near a box: the first near particle of each, and the number of near particles in the rows before. */
+/* Rows of cubes near a box, grade by grade: the first near particle of each, and the number of near particles in the rows before. */
 typedef struct near_rows {
   uint32_t begin[PMB_CUDA_NEAR_ROWS], before[PMB_CUDA_NEAR_ROWS + 1];
   int count;
@@ -36,50 +36,46 @@ static __device__ __forceinline__ pmb_cuda_particle read_particle(const pmb_cuda
     { __uint_as_float(b.x), __uint_as_float(b.y), __uint_as_float(b.z) }, __uint_as_float(b.w) };
 }
 
-/* As pmb_first_cube and pmb_end_cube. */
-static __device__ __forceinline__ int64_t first_cube(const pmb_cuda_cloud &c, int64_t low)
+/* The first particle of a grade's row of cubes that is in cube x or a later one. */
+static __device__ __forceinline__ uint32_t find_in_row(const pmb_cuda_cloud &c, int grade, int64_t row, int64_t x)
 {
-  return low < c.reach ? 0 : (low - c.reach) >> c.shift;
-}
-static __device__ __forceinline__ int64_t end_cube(const pmb_cuda_cloud &c, int axis, int64_t high)
-{
-  const int64_t end = ((high + c.reach) >> c.shift) + 1;
-  return end < c.cubes[axis] ? end : c.cubes[axis];
-}
-
-/* The first particle of a row of cubes that is in cube x or a later one. */
-static __device__ __forceinline__ uint32_t find_in_row(const pmb_cuda_cloud &c, int64_t row, int64_t x)
-{
-  const uint32_t *d_piece = c.d_pieces + (row * c.pieces + (x >> c.piece_shift));
-  return c.piece_shift == 0
-    ? d_piece[0]
-    : pmb_cuda_lower_bound(c.d_keys, d_piece[0], d_piece[1], (uint64_t)row * (uint64_t)c.cubes[0] + (uint64_t)x);
+  const pmb_cuda_pieces &pieces = c.pieces[grade];
+  const uint32_t *d_piece = c.d_pieces + (pieces.first + row * pieces.count + (x >> pieces.shift));
+  const int64_t key = c.grades[grade].cube + row * c.grades[grade].cubes[0] + x;
+  return pieces.shift == 0 ? d_piece[0] : pmb_cuda_lower_bound(c.d_keys, d_piece[0], d_piece[1], (uint64_t)key);
 }
 
 /* Finds the rows of cubes near the box. Returns the number of near particles. A warp calls it for rows of its own. */
 static __device__ __forceinline__ uint32_t find_rows(const pmb_cuda_cloud &c, const near_box &box, near_rows *rows)
 {
-  const int64_t x0 = first_cube(c, box.first[0]), x1 = end_cube(c, 0, box.last[0]);
-  const int64_t y0 = first_cube(c, box.first[1]), z0 = first_cube(c, box.first[2]);
-  const int ny = (int)(end_cube(c, 1, box.last[1]) - y0), nz = (int)(end_cube(c, 2, box.last[2]) - z0);
   uint32_t before = 0;
-  rows->count = ny * nz;
-  for (int first = 0; first < ny * nz; first += 32) {
-    const int r = first + (int)(threadIdx.x & 31);
-    uint32_t n = 0;
-    if (r < ny * nz) {
-      const int64_t row = y0 + r % ny + c.cubes[1] * (z0 + r / ny);
-      const uint32_t begin = find_in_row(c, row, x0);
-      rows->begin[r] = begin;
-      n = find_in_row(c, row, x1) - begin;
+  int count = 0;
+  for (int g = 0; g < c.grade_count; ++g) {
+    const pmb_particle_grade *grade = c.grades + g;
+    const int64_t reach = grade->reach;
+    const int64_t x0 = pmb_first_cube(grade, reach, box.first[0]), x1 = pmb_end_cube(grade, reach, 0, box.last[0]);
+    const int64_t y0 = pmb_first_cube(grade, reach, box.first[1]), z0 = pmb_first_cube(grade, reach, box.first[2]);
+    const int ny = (int)(pmb_end_cube(grade, reach, 1, box.last[1]) - y0);
+    const int nz = (int)(pmb_end_cube(grade, reach, 2, box.last[2]) - z0);
+    for (int first = 0; first < ny * nz; first += 32) {
+      const int r = first + (int)(threadIdx.x & 31);
+      uint32_t n = 0;
+      if (r < ny * nz) {
+        const int64_t row = y0 + r % ny + grade->cubes[1] * (z0 + r / ny);
+        const uint32_t begin = find_in_row(c, g, row, x0);
+        rows->begin[count + r] = begin;
+        n = find_in_row(c, g, row, x1) - begin;
+      }
+      const uint32_t sum = before + pmb_cuda_inclusive_sum(n);
+      if (r < ny * nz) {
+        rows->before[count + r] = sum - n;
+      }
+      before = __shfl_sync(UINT32_MAX, sum, 31);
     }
-    const uint32_t sum = before + pmb_cuda_inclusive_sum(n);
-    if (r < ny * nz) {
-      rows->before[r] = sum - n;
-    }
-    before = __shfl_sync(UINT32_MAX, sum, 31);
+    count += ny * nz;
   }
-  rows->before[ny * nz] = before;
+  rows->count = count;
+  rows->before[count] = before;
   __syncwarp();
   return before;
 }

@@ -24,22 +24,32 @@ static __device__ __forceinline__ float distance2_from(
   return offset[0] * offset[0] + (offset[1] * offset[1] + offset[2] * offset[2]);
 }
 
-/* Calls `take` with the offset from each particle within reach2 to the lane's, its square and the particle's mass, in order. Lists
- * neighbours first: then the lanes have about as many to take. */
+/* Calls `take` with the offset from each particle within reach of the lane's, its square and the particle's mass, in order. own:
+ * particle number `index`; its grade's reach counts. Lists neighbours first: then the lanes have about as many to take. */
 template <class TAKE>
 static __device__ __forceinline__ void each_neighbour(
-  const pmb_cuda_cloud &c, const pmb_cuda_particle &own, uint32_t list[NEIGHBOURS][32], TAKE take)
+  const pmb_cuda_cloud &c, const pmb_cuda_particle &own, int64_t index, uint32_t list[NEIGHBOURS][32], TAKE take)
 {
-  const int64_t x0 = first_cube(c, own.cell[0]), x1 = end_cube(c, 0, own.cell[0]);
-  const int64_t y0 = first_cube(c, own.cell[1]), y1 = end_cube(c, 1, own.cell[1]), z1 = end_cube(c, 2, own.cell[2]);
-  int64_t y = y0, z = first_cube(c, own.cell[2]);
+  const int reach = pmb_grade_at(c.grades, c.grade_count, index)->reach;
+  const float reach2 = pmb_particle_reach2((float)reach);
+  int64_t x0 = 0, x1 = 0, y0 = 0, y1 = 0, y = 0, z = 0, z1 = 0;
   uint32_t i = 0, end = 0;
-  int count = 0, more;
+  int count = 0, more, grade = -1; /* whose rows are searched */
   float offset[3];
   do {
-    while (i >= end && z < z1) {
-      i = find_in_row(c, y + c.cubes[1] * z, x0);
-      end = find_in_row(c, y + c.cubes[1] * z, x1);
+    while (i >= end && (z < z1 || grade + 1 < c.grade_count)) {
+      if (z >= z1) {
+        const pmb_particle_grade *next = c.grades + ++grade;
+        x0 = pmb_first_cube(next, reach, own.cell[0]);
+        x1 = pmb_end_cube(next, reach, 0, own.cell[0]);
+        y = y0 = pmb_first_cube(next, reach, own.cell[1]);
+        y1 = pmb_end_cube(next, reach, 1, own.cell[1]);
+        z = pmb_first_cube(next, reach, own.cell[2]);
+        z1 = pmb_end_cube(next, reach, 2, own.cell[2]);
+      }
+      const int64_t row = y + c.grades[grade].cubes[1] * z;
+      i = find_in_row(c, grade, row, x0);
+      end = find_in_row(c, grade, row, x1);
       if (++y == y1) {
         y = y0;
         ++z;
@@ -47,9 +57,9 @@ static __device__ __forceinline__ void each_neighbour(
     }
     for (const uint32_t stop = min(end, i + NEIGHBOUR_STEP); i < stop; ++i) {
       list[count][threadIdx.x] = i;
-      count += distance2_from<PMB_KERNEL_SPLINE>(c, i, read_particle(c, i), own, offset) <= c.reach2;
+      count += distance2_from<PMB_KERNEL_SPLINE>(c, i, read_particle(c, i), own, offset) <= reach2;
     }
-    more = __any_sync(UINT32_MAX, i < end || z < z1);
+    more = __any_sync(UINT32_MAX, i < end || z < z1 || grade + 1 < c.grade_count);
     if (!more || __any_sync(UINT32_MAX, count >= NEIGHBOURS - NEIGHBOUR_STEP)) {
       for (int k = 0; k < count; ++k) {
         const uint32_t at = list[k][threadIdx.x];
@@ -68,7 +78,7 @@ static __global__ void densities_kernel(const __grid_constant__ pmb_cuda_cloud c
   const int64_t first = (int64_t)blockIdx.x * 32, index = min(first + (int)threadIdx.x, c.count - 1);
   const pmb_cuda_particle own = read_particle(c, (uint32_t)index);
   float density = 0;
-  each_neighbour(c, own, list, [&](const float *, float d2, float mass) {
+  each_neighbour(c, own, index, list, [&](const float *, float d2, float mass) {
     density = pmb_kernel_add(PMB_KERNEL_SPLINE, density, d2, own.scale, mass);
   });
   if (first + (int)threadIdx.x < c.count) {
@@ -88,7 +98,8 @@ static __global__ void shapes_kernel(const __grid_constant__ pmb_cuda_cloud c)
   const int64_t first = (int64_t)blockIdx.x * 32, index = min(first + (int)threadIdx.x, c.count - 1);
   const pmb_cuda_particle own = read_particle(c, (uint32_t)index);
   float sum[PMB_SHAPE_SUMS] = { 0 };
-  each_neighbour(c, own, list, [&](const float *offset, float, float) { pmb_shape_add(offset, own.scale, sum); });
+  each_neighbour(
+    c, own, index, list, [&](const float *offset, float, float) { pmb_shape_add(offset, own.scale, sum); });
   if (first + (int)threadIdx.x < c.count) {
     pmb_particle_moved to;
     to.amount = c.d_amounts[index] * pmb_shape_find(sum, to.shape);

@@ -7,31 +7,25 @@
 
 enum { WARPS = 8, THREADS = 32 * WARPS };
 
-/* The rows of cubes near a row of bricks. */
-typedef struct cube_rows {
-  int64_t y0, y1, z0, z1;
-} cube_rows;
-
-static __device__ __forceinline__ cube_rows rows_near(const pmb_cuda_cloud &c, int64_t y, int64_t z)
-{
-  cube_rows near;
-  near.y0 = first_cube(c, y * PMB_BRICK_Y);
-  near.y1 = end_cube(c, 1, y * PMB_BRICK_Y + PMB_BRICK_Y - 1);
-  near.z0 = first_cube(c, z * PMB_BRICK_Z);
-  near.z1 = end_cube(c, 2, z * PMB_BRICK_Z + PMB_BRICK_Z - 1);
-  return near;
-}
-
-/* Calls `take` with the first and last brick along x that a particle reaches, for each near particle; lanes take turns. */
+/* Calls `take` with the first and last brick along x that a particle reaches, for each one near row (y,z) of bricks; lanes take
+ * turns. */
 template <class TAKE>
-static __device__ __forceinline__ void each_near(const pmb_cuda_cloud &c, const cube_rows &near, TAKE take)
+static __device__ __forceinline__ void each_near(const pmb_cuda_cloud &c, int64_t y, int64_t z, TAKE take)
 {
-  for (int64_t z = near.z0; z < near.z1; ++z) { /* rows of equal z are contiguous */
-    const uint32_t *d_pieces = c.d_pieces + c.pieces * c.cubes[1] * z;
-    const uint32_t begin = d_pieces[c.pieces * near.y0], end = d_pieces[c.pieces * near.y1];
-    for (uint32_t i = begin + (threadIdx.x & 31); i < end; i += 32) {
-      const int32_t cell = c.d_particles[i].cell[0];
-      take((cell - c.reach) / PMB_BRICK_X, (cell + c.reach) / PMB_BRICK_X);
+  for (int g = 0; g < c.grade_count; ++g) {
+    const pmb_particle_grade &grade = c.grades[g];
+    const int reach = grade.reach;
+    const int64_t y0 = pmb_first_cube(&grade, reach, y * PMB_BRICK_Y), count = c.pieces[g].count;
+    const int64_t y1 = pmb_end_cube(&grade, reach, 1, y * PMB_BRICK_Y + PMB_BRICK_Y - 1);
+    const int64_t z1 = pmb_end_cube(&grade, reach, 2, z * PMB_BRICK_Z + PMB_BRICK_Z - 1);
+    int64_t k = pmb_first_cube(&grade, reach, z * PMB_BRICK_Z);
+    for (; k < z1; ++k) { /* rows of equal k are contiguous */
+      const uint32_t *d_pieces = c.d_pieces + c.pieces[g].first + count * grade.cubes[1] * k;
+      const uint32_t end = d_pieces[count * y1];
+      for (uint32_t i = d_pieces[count * y0] + (threadIdx.x & 31); i < end; i += 32) {
+        const int32_t cell = c.d_particles[i].cell[0];
+        take((cell - reach) / PMB_BRICK_X, (cell + reach) / PMB_BRICK_X);
+      }
     }
   }
 }
@@ -54,11 +48,10 @@ static __global__ void bricks_kernel(const __grid_constant__ pmb_cuda_cloud c, i
     }
     return;
   }
-  const cube_rows near = rows_near(c, y, z);
   int least = c.bricks[0] > 1024 ? INT32_MAX : 0, most = c.bricks[0] > 1024 ? -1 : 1023;
   uint32_t count = 0;
   if (c.bricks[0] > 1024) {
-    each_near(c, near, [&](int low, int high) {
+    each_near(c, y, z, [&](int low, int high) {
       least = min(least, low);
       most = max(most, high);
     });
@@ -67,7 +60,7 @@ static __global__ void bricks_kernel(const __grid_constant__ pmb_cuda_cloud c, i
   for (int first = least; first <= most; first += 1024) {
     bits[lane] = 0;
     __syncwarp();
-    each_near(c, near, [&](int low, int high) {
+    each_near(c, y, z, [&](int low, int high) {
       for (int i = max(low, first); i <= min(high, first + 1023); ++i) {
         atomicOr(bits + (i - first) / 32, 1u << (i - first) % 32);
       }

@@ -11,6 +11,16 @@ static __device__ double read_or(const pmb_cuda_numbers &numbers, int64_t i, dou
   return numbers.d_values ? pmb_cuda_number(numbers, i, 0) : other;
 }
 
+/* Length and reach of a particle's kernel in cells, see pmb_kernel_length and pmb_kernel_reach. */
+static __device__ double length_of(const pmb_cuda_cloud &c, int64_t i)
+{
+  return pmb_kernel_length(c.kernel, c.smoothing, read_or(c.radii, i, c.radius), c.spacing);
+}
+static __device__ double reach_of(const pmb_cuda_cloud &c, double length)
+{
+  return pmb_kernel_reach(c.kernel, length, c.depth);
+}
+
 /* Writes the key of each particle's cube. Particles at positions that are not finite come last. */
 static __global__ void keys_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
@@ -18,22 +28,26 @@ static __global__ void keys_kernel(const __grid_constant__ pmb_cuda_cloud c)
   if (i >= c.given) {
     return;
   }
-  uint64_t cube[3];
+  int64_t cell[3];
   int finite = 1;
   for (int a = 0; a < 3; ++a) {
     const double place = pmb_cuda_number(c.positions, i, a);
     finite &= PMB_IS_FINITE(place);
-    cube[a] = finite ? (uint64_t)(((int64_t)floor(place / c.spacing) - c.first[a]) >> c.shift) : 0;
+    cell[a] = finite ? (int64_t)floor(place / c.spacing) - c.first[a] : 0;
   }
-  const uint64_t along_y = (uint64_t)c.cubes[0], along_z = along_y * (uint64_t)c.cubes[1];
-  c.d_keys[i] = finite ? cube[0] + along_y * cube[1] + along_z * cube[2] : along_z * (uint64_t)c.cubes[2];
+  const float reach = c.grade_count > 1 ? (float)reach_of(c, length_of(c, i)) : 0;
+  const pmb_particle_grade *grade = pmb_grade_of(c.grades, c.grade_count, reach);
+  c.d_keys[i] = finite ? pmb_grade_key(grade, cell[0], cell[1], cell[2]) : (uint64_t)c.cubes;
   c.d_sorted[i] = (uint32_t)i;
 }
 
-/* Writes the sorted particles. */
+/* Writes the sorted particles and finds the facts of grades. */
 static __global__ void fill_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
   const int64_t i = pmb_cuda_thread();
+  if (c.varied && i < c.grade_count) {
+    c.d_grade_facts[i].begin = pmb_cuda_lower_bound(c.d_keys, 0, (uint32_t)c.count, (uint64_t)c.grades[i].cube);
+  }
   if (i >= c.count) {
     return;
   }
@@ -44,7 +58,7 @@ static __global__ void fill_kernel(const __grid_constant__ pmb_cuda_cloud c)
     p.cell[a] = (int32_t)((int64_t)cell - c.first[a]);
     p.fraction[a] = (float)(at - cell);
   }
-  const double length = pmb_kernel_length(c.kernel, c.smoothing, read_or(c.radii, index, c.radius), c.spacing);
+  const double length = length_of(c, index);
   const double mass = read_or(c.masses, index, 1);
   p.scale = (float)pmb_kernel_scale(c.kernel, length);
   p.mass = c.densities.d_values ? 1 : (float)mass;
@@ -52,29 +66,69 @@ static __global__ void fill_kernel(const __grid_constant__ pmb_cuda_cloud c)
   c.d_amounts[i] = pmb_kernel_amount(
     c.kernel, length, c.spacing, mass, read_or(c.densities, index, 0), read_or(c.weights, index, 1));
   if (c.varied) {
-    c.d_reach2[i] = pmb_particle_reach2((float)pmb_kernel_reach(c.kernel, length, c.depth));
+    const float reach = (float)reach_of(c, length);
+    const uint32_t bits = __float_as_uint(reach);
+    volatile uint32_t *widest = &c.d_grade_facts[pmb_grade_of(c.grades, c.grade_count, reach) - c.grades].widest;
+    if (bits > *widest) { /* few particles are the widest so far */
+      atomicMax((uint32_t *)widest, bits);
+    }
+    c.d_reach2[i] = pmb_particle_reach2(reach);
   }
+}
+
+/* Leaves out empty grades, see pmb_particles_set_grades. */
+static pmb_status find_grades(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *c)
+{
+  pmb_cuda_grade_facts facts[PMB_PARTICLE_GRADES];
+  float widest[PMB_PARTICLE_GRADES];
+  const size_t bytes = (size_t)c->grade_count * sizeof(*facts);
+  PMB_CUDA_TRY(cuda->context, cudaMemcpyAsync(facts, c->d_grade_facts, bytes, cudaMemcpyDeviceToHost, cuda->compute));
+  PMB_STEP(pmb_cuda_check(cuda->context, cudaStreamSynchronize(cuda->compute), "sort of particles"));
+  for (int g = 0; g < c->grade_count; ++g) {
+    p->grades[g].begin = facts[g].begin;
+    p->grades[g].end = g + 1 < c->grade_count ? facts[g + 1].begin : c->count;
+    memcpy(widest + g, &facts[g].widest, sizeof(*widest));
+  }
+  pmb_particles_set_grades(p, widest);
+  memcpy(c->grades, p->grades, sizeof(c->grades));
+  c->grade_count = p->grade_count;
+  return PMB_OK;
 }
 
 /* Finds the first particle of each piece. */
-static __global__ void pieces_kernel(const __grid_constant__ pmb_cuda_cloud c)
+static __global__ void pieces_kernel(const __grid_constant__ pmb_cuda_cloud c, int64_t pieces)
 {
-  const int64_t i = pmb_cuda_thread(), row = i / c.pieces, x = (i - row * c.pieces) << c.piece_shift;
-  if (i <= c.cubes[1] * c.cubes[2] * c.pieces) {
-    const uint64_t key = (uint64_t)row * (uint64_t)c.cubes[0] + (uint64_t)(x < c.cubes[0] ? x : c.cubes[0]);
-    c.d_pieces[i] = pmb_cuda_lower_bound(c.d_keys, 0, (uint32_t)c.count, key);
+  const int64_t i = pmb_cuda_thread();
+  int g = 0;
+  while (g + 1 < c.grade_count && i >= c.pieces[g + 1].first) {
+    ++g;
+  }
+  const pmb_particle_grade &grade = c.grades[g];
+  const int64_t at = i - c.pieces[g].first, row = at / c.pieces[g].count;
+  const int64_t x = (at - row * c.pieces[g].count) << c.pieces[g].shift, along = grade.cubes[0];
+  if (i < pieces) {
+    const int64_t key = grade.cube + row * along + (x < along ? x : along);
+    c.d_pieces[i] = pmb_cuda_lower_bound(c.d_keys, (uint32_t)grade.begin, (uint32_t)grade.end, (uint64_t)key);
   }
 }
 
-/* Cuts the rows into short pieces, but not into more than four per particle. Returns the number of all pieces, and one more. */
-static int64_t cut_rows(pmb_cuda_cloud *c)
+/* Cuts the rows into short pieces, but not into more than four per particle, and finds their first particles. */
+static pmb_status cut_rows(pmb_cuda *cuda, pmb_cuda_cloud *c)
 {
-  const int64_t rows = c->cubes[1] * c->cubes[2];
-  while (c->cubes[0] >> c->piece_shift > 0 && rows * ((c->cubes[0] >> c->piece_shift) + 1) > 4 * c->count) {
-    ++c->piece_shift;
+  int64_t all = 0;
+  for (int g = 0; g < c->grade_count; ++g) {
+    const pmb_particle_grade *grade = c->grades + g;
+    const int64_t rows = grade->cubes[1] * grade->cubes[2], most = 4 * (grade->end - grade->begin);
+    int shift = 0;
+    while (grade->cubes[0] >> shift > 0 && rows * ((grade->cubes[0] >> shift) + 1) > most) {
+      ++shift;
+    }
+    c->pieces[g] = { (grade->cubes[0] >> shift) + 1, all, shift };
+    all += rows * c->pieces[g].count + 1;
   }
-  c->pieces = (c->cubes[0] >> c->piece_shift) + 1;
-  return rows * c->pieces + 1;
+  PMB_STEP(pmb_cuda_take(cuda, &cuda->particles.pieces, all, "rows of particles", &c->d_pieces));
+  return pmb_cuda_check(cuda->context,
+    pmb_cuda_launch(cuda, 0, pieces_kernel, pmb_cuda_blocks(all, THREADS), THREADS, 0, *c, all), "sort of particles");
 }
 
 /* Sorts n keys and indices and sets the cloud's pointers to the sorted ones. */
@@ -85,7 +139,7 @@ static pmb_status sort_keys(pmb_cuda *cuda, pmb_cuda_cloud *c, int64_t n)
   uint32_t *d_sorted = NULL;
   size_t bytes = 0;
   int bits = 1;
-  while ((uint64_t)c->cubes[0] * (uint64_t)c->cubes[1] * (uint64_t)c->cubes[2] >> bits) {
+  while (c->cubes >> bits) {
     ++bits;
   }
   PMB_STEP(pmb_cuda_take(cuda, &b->sorted_keys, n, "the sorted particles", &d_keys));
@@ -102,24 +156,29 @@ static pmb_status sort_keys(pmb_cuda *cuda, pmb_cuda_cloud *c, int64_t n)
   return PMB_OK;
 }
 
-pmb_status pmb_cuda_sort_particles(pmb_cuda *cuda, pmb_cuda_cloud *c)
+pmb_status pmb_cuda_sort_particles(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *c)
 {
   pmb_cuda_particle_buffers *b = &cuda->particles;
   const char *what = "the sorted particles";
-  const int64_t pieces = cut_rows(c);
   PMB_STEP(pmb_cuda_take(cuda, &b->keys, c->given, what, &c->d_keys));
   PMB_STEP(pmb_cuda_take(cuda, &b->indices, c->given, what, &c->d_sorted));
   PMB_STEP(pmb_cuda_take(cuda, &b->cloud, c->count, what, &c->d_particles));
   PMB_STEP(pmb_cuda_take(cuda, &b->amounts, c->count, what, &c->d_amounts));
   PMB_STEP(pmb_cuda_take(cuda, &b->reaches, c->varied ? c->count : 0, what, &c->d_reach2));
-  PMB_STEP(pmb_cuda_take(cuda, &b->pieces, pieces, "rows of particles", &c->d_pieces));
+  if (c->varied) {
+    PMB_STEP(pmb_cuda_take(cuda, &b->grade_facts, PMB_PARTICLE_GRADES, what, &c->d_grade_facts));
+    PMB_CUDA_TRY(cuda->context,
+      cudaMemsetAsync(c->d_grade_facts, 0, PMB_PARTICLE_GRADES * sizeof(*c->d_grade_facts), cuda->compute));
+  }
   PMB_CUDA_TRY(
     cuda->context, pmb_cuda_launch(cuda, 0, keys_kernel, pmb_cuda_blocks(c->given, THREADS), THREADS, 0, *c));
   PMB_STEP(sort_keys(cuda, c, c->given));
   PMB_CUDA_TRY(
     cuda->context, pmb_cuda_launch(cuda, 0, fill_kernel, pmb_cuda_blocks(c->count, THREADS), THREADS, 0, *c));
-  return pmb_cuda_check(cuda->context,
-    pmb_cuda_launch(cuda, 0, pieces_kernel, pmb_cuda_blocks(pieces, THREADS), THREADS, 0, *c), "sort of particles");
+  if (c->varied) {
+    PMB_STEP(find_grades(cuda, p, c));
+  }
+  return cut_rows(cuda, c);
 }
 
 /* ---- sort again after pass shapes ---- */
@@ -129,8 +188,7 @@ static __global__ void moved_keys_kernel(const __grid_constant__ pmb_cuda_cloud 
   const int64_t i = pmb_cuda_thread();
   if (i < c.count) {
     const int32_t *cell = c.d_moved[i].cell;
-    const uint64_t x = (uint64_t)(cell[0] >> c.shift), y = (uint64_t)(cell[1] >> c.shift);
-    c.d_keys[i] = x + (uint64_t)c.cubes[0] * (y + (uint64_t)c.cubes[1] * (uint64_t)(cell[2] >> c.shift));
+    c.d_keys[i] = pmb_grade_key(pmb_grade_at(c.grades, c.grade_count, i), cell[0], cell[1], cell[2]);
     c.d_sorted[i] = (uint32_t)i;
   }
 }
@@ -158,13 +216,11 @@ pmb_status pmb_cuda_sort_moved(pmb_cuda *cuda, pmb_cuda_cloud *c)
 {
   pmb_cuda_particle_buffers *b = &cuda->particles;
   const unsigned blocks = pmb_cuda_blocks(c->count, THREADS);
-  const int64_t pieces = c->cubes[1] * c->cubes[2] * c->pieces + 1;
   PMB_STEP(pmb_cuda_take(cuda, &b->shapes, c->count, "the particles' shapes", &c->d_shapes));
   c->d_keys = (uint64_t *)b->keys.d_data;
   c->d_sorted = (uint32_t *)b->indices.d_data;
   PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, moved_keys_kernel, blocks, THREADS, 0, *c));
   PMB_STEP(sort_keys(cuda, c, c->count));
   PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, fill_moved_kernel, blocks, THREADS, 0, *c));
-  return pmb_cuda_check(cuda->context,
-    pmb_cuda_launch(cuda, 0, pieces_kernel, pmb_cuda_blocks(pieces, THREADS), THREADS, 0, *c), "sort of particles");
+  return cut_rows(cuda, c);
 }

@@ -32,10 +32,12 @@ static void set_grid(const pmb_particles *p, pmb_cuda_cloud *c)
   c->only_grows = p->all_add || c->kernel == PMB_KERNEL_SPHERES;
   memcpy(c->first, p->first, sizeof(c->first));
   memcpy(c->bricks, p->bricks, sizeof(c->bricks));
-  memcpy(c->cubes, p->cubes, sizeof(c->cubes));
+  memcpy(c->grades, p->grades, sizeof(c->grades));
+  c->grade_count = p->grade_count;
+  const pmb_particle_grade *last = p->grades + p->grade_count - 1;
+  c->cubes = last->cube + last->cubes[0] * last->cubes[1] * last->cubes[2];
   c->layer_begin = p->layer_begin;
   c->layer_end = p->layer_end;
-  c->shift = p->shift;
   c->reach = (int)ceil(p->reach);
   c->reach2 = p->reach2;
   c->count = p->count;
@@ -94,7 +96,7 @@ static pmb_status report(pmb_cuda *cuda, double done)
 static pmb_status count_on_device(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *c)
 {
   pmb_cuda_particle_sizes total = { 0, 0, 0 };
-  PMB_STEP(pmb_cuda_sort_particles(cuda, c));
+  PMB_STEP(pmb_cuda_sort_particles(cuda, p, c));
   if (p->request.kernel == PMB_KERNEL_SPLINE && !c->densities.d_values) {
     PMB_STEP(pmb_cuda_find_densities(cuda, c));
   }
@@ -122,8 +124,9 @@ static pmb_status count_on_device(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_clo
 static int takes(const pmb_particles *p)
 {
   const double most = PMB_CUDA_PARTICLE_ROWS;
-  return (double)p->cubes[1] * (double)p->cubes[2] < most && (double)p->bricks[1] * (double)p->bricks[2] < most &&
-    p->reach < most && p->request.brick_limit <= UINT32_MAX;
+  const pmb_particle_grade *last = p->grades + p->grade_count - 1;
+  return (double)last->row + (double)last->cubes[1] * (double)last->cubes[2] < most &&
+    (double)p->bricks[1] * (double)p->bricks[2] < most && p->reach < most && p->request.brick_limit <= UINT32_MAX;
 }
 
 static pmb_status prepare(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *c)

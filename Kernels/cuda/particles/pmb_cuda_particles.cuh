@@ -16,7 +16,7 @@ extern "C" {
 }
 
 enum {
-  PMB_CUDA_NEAR_ROWS = 64, /* bound of the rows of cubes near a brick: a cube's edge is at least half of the reach */
+  PMB_CUDA_NEAR_ROWS = 232, /* bound of the rows of cubes near a brick: 7 * 7 of 4 cells, 6 * 6 of each larger size */
   PMB_CUDA_BRICK_STEP = 128,       /* distance of the numbers of active bricks, see pmb_cuda_particle_classify.cu */
   PMB_CUDA_PARTICLE_ROWS = 1 << 26 /* most rows of cubes, and of bricks; the CPU takes larger grids */
 };
@@ -36,6 +36,19 @@ typedef struct alignas(16) pmb_cuda_particle {
   float scale;
 } pmb_cuda_particle;
 
+/* The pieces of a grade: its rows of cubes along x, y + cubes[1] * z, are cut into `count` pieces of 2^shift cubes. */
+typedef struct pmb_cuda_pieces {
+  int64_t count;
+  int64_t first; /* the grade's first in d_pieces */
+  int shift;
+} pmb_cuda_pieces;
+
+/* Of a grade, found by pass sort. */
+typedef struct pmb_cuda_grade_facts {
+  uint32_t begin;  /* its first particle */
+  uint32_t widest; /* the bits of its greatest reach */
+} pmb_cuda_grade_facts;
+
 /* The shape of a particle, see pmb_particle.h. */
 typedef struct pmb_cuda_shape {
   float element[6];
@@ -52,9 +65,9 @@ typedef struct pmb_cuda_cloud {
   int only_grows;              /* a partial sum never exceeds the sum */
   double spacing, smoothing, radius;
   double depth; /* isovalue of spheres, in cells */
-  int64_t first[3], bricks[3], cubes[3];
+  int64_t first[3], bricks[3];
   int64_t layer_begin, layer_end; /* layers of bricks; layer_end gives only the points in its first plane */
-  int shift, reach;               /* reach: rounded up */
+  int reach;                      /* rounded up */
   float background, reach2;
   pmb_isovalue isovalue;
   int64_t given, count; /* particles in the input; those at finite positions */
@@ -66,9 +79,12 @@ typedef struct pmb_cuda_cloud {
   /* Of PMB_KERNEL_SHAPED, per particle: before it is sorted again, with reach = d_reach2; its shape. */
   pmb_particle_moved *d_moved;
   pmb_cuda_shape *d_shapes;
-  int64_t pieces; /* rows of cubes along x, y + cubes[1] * z, are cut into so many pieces of 2^piece_shift cubes */
-  int piece_shift;
-  uint32_t *d_pieces;               /* the first particle of each piece, row by row; one more at the end */
+  int grade_count;
+  int64_t cubes;                       /* of all grades */
+  pmb_cuda_grade_facts *d_grade_facts; /* only if varied */
+  pmb_particle_grade grades[PMB_PARTICLE_GRADES];
+  pmb_cuda_pieces pieces[PMB_PARTICLE_GRADES];
+  uint32_t *d_pieces;               /* the first particle of each piece, row by row; one more for each grade */
   uint64_t *d_bricks;               /* keys of the bricks that a kernel reaches, in order */
   int64_t *d_brick_rows;            /* bricks before each row of bricks, without the last rows; one more at the end */
   uint32_t brick_count, below;      /* below: bricks before layer_end */
@@ -91,9 +107,9 @@ void pmb_cuda_drop_particles(pmb_context *context, const pmb_particles *p);
 pmb_status pmb_cuda_particle_attribute(
   pmb_cuda *cuda, const pmb_attribute *attribute, const void *d_in, void *d_out, const pmb_cuda_output *output);
 
-/* Launchers and host parts of the passes; they enqueue on cuda->compute. Prepare, reach and classify wait for results. */
+/* Launchers and host parts of the passes; they enqueue on cuda->compute. Prepare, sort, reach and classify wait for results. */
 pmb_status pmb_cuda_prepare_particles(pmb_cuda *cuda, pmb_particles *p, const pmb_cuda_cloud *cloud);
-pmb_status pmb_cuda_sort_particles(pmb_cuda *cuda, pmb_cuda_cloud *cloud);
+pmb_status pmb_cuda_sort_particles(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *cloud);
 pmb_status pmb_cuda_reach_bricks(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *cloud);
 pmb_status pmb_cuda_find_densities(pmb_cuda *cuda, const pmb_cuda_cloud *cloud);
 pmb_status pmb_cuda_find_shapes(pmb_cuda *cuda, pmb_cuda_cloud *cloud);

@@ -104,6 +104,13 @@ static inline T atomicCAS(T *place, typename emulated_same<T>::type expected, ty
   __atomic_compare_exchange_n(place, &expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   return expected;
 }
+template <class T> static inline T atomicMax(T *place, typename emulated_same<T>::type value)
+{
+  T old = __atomic_load_n(place, __ATOMIC_SEQ_CST);
+  while (value > old && !__atomic_compare_exchange_n(place, &old, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+  }
+  return old;
+}
 template <class T> static inline T atomicMin(T *place, typename emulated_same<T>::type value)
 {
   T old = __atomic_load_n(place, __ATOMIC_SEQ_CST);
