@@ -8,7 +8,7 @@
 #include "shared/pmb_each_type.h"
 
 /* SHARE: threads per ray in mode composite. Of 1, 2, 4 and 8 the fastest from most directions (Docs/RAYS.md). */
-enum { THREADS = 256, SHARE = 4 };
+enum { THREADS = 128, SHARE = 4 };
 
 /* pmb_ray_cast for a sample type. */
 #define PMB_CAST(NAME, type, name, real)                                                            \
@@ -45,12 +45,12 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* The pixels of a warp and of a block. LANES threads share a ray. */
 template <int LANES> struct tile {
-  enum { X = LANES == 1 ? 8 : 4, Y = 32 / LANES / X, BLOCK_X = 2 * X, BLOCK_Y = 4 * Y };
+  enum { X = LANES == 1 ? 8 : 4, Y = 32 / LANES / X, BLOCK_X = 2 * X, BLOCK_Y = 2 * Y };
 };
 
 /* d_limits, d_depth: may be NULL. */
 template <class T, int MODE, int LANES>
-static __global__ void __launch_bounds__(THREADS, MODE == PMB_RAY_COMPOSITE || MODE == PMB_RAY_SEGMENTS ? 3 : 2)
+static __global__ void __launch_bounds__(THREADS, MODE == PMB_RAY_COMPOSITE || MODE == PMB_RAY_SEGMENTS ? 5 : 4)
   rays_kernel(const __grid_constant__ pmb_ray_job job, const float *d_limits, pmb_ray_entry *d_colors, float *d_depth)
 {
   typedef tile<LANES> tile;

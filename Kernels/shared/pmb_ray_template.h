@@ -256,7 +256,7 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_enter_brick)(
       walk->value = (PMB_T_REAL)NAN;
     }
   }
-  walk->enter = pmb_ray_next_brick(job, axis, &walk->brick) ? leave : ray->leave;
+  walk->enter = pmb_ray_next_brick(job, ray, axis, &walk->brick) ? leave : ray->leave;
 }
 
 /* Looks at a sample. Returns whether it shows something; isosurface: whether a surface lies between it and the one before. */
