@@ -3,22 +3,27 @@
 splashsurf where Python finds pysplashsurf (the same kernel, cell size and isovalue). Radius 0.5, smoothing length 1, cells
 of 0.25. Runs in pvpython.
 
-usage: bench_particles.py [--scene NAME] [--particles N] [--threads N] [--runs N] [--vtk]
+usage: bench_particles.py [--scene NAME] [--particles N] [--threads N] [--runs N] [--spin] [--vtk]
   --scene      dam: water with waves and spray, spacing 1 (default); galaxy: two arms, dense at the center, most of the
-               box is empty; molecules: chains of 1000 spheres, radii from 0.2 to 2, which the others do not have
+               box is empty; molecules: chains of 1000 spheres, radii from 0.2 to 2, which the others do not have; box:
+               the dam with the polynomial kernel in a box of 128^3 cells, with 500000 particles or more 256^3
   --particles  about so many (200000)
   --threads    of each (1)
   --runs       of which the fastest counts (3)
-  --vtk        VTK's filters too: they fill a grid over the whole box, which takes minutes for 50000 particles or more"""
+  --spin       turns the particles by a degree about z before each run, and prints the median of the runs
+  --vtk        VTK's filters too: they fill a grid over the whole box, which takes minutes for 50000 particles or more
+
+Column MB: the most memory that a run takes beside what the process had before."""
 import argparse
 import os
 import time
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--scene", choices=("dam", "galaxy", "molecules"), default="dam")
+parser.add_argument("--scene", choices=("dam", "galaxy", "molecules", "box"), default="dam")
 parser.add_argument("--particles", type=int, default=200000)
 parser.add_argument("--threads", type=int, default=1)
 parser.add_argument("--runs", type=int, default=3)
+parser.add_argument("--spin", action="store_true")
 parser.add_argument("--vtk", action="store_true")
 options = parser.parse_args()
 os.environ["RAYON_NUM_THREADS"] = os.environ["VTK_SMP_MAX_THREADS"] = str(options.threads)
@@ -69,14 +74,58 @@ def molecules(count):
     return places.astype(numpy.float32), random.uniform(0.2, 2, len(places))
 
 
-def row(name, make, count):
-    """Prints the fastest of the runs; make returns points and triangles."""
-    best, sizes = numpy.inf, None
+def memory(field):
+    """MB of this process: VmRSS now, or VmHWM, the most since reset_memory."""
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(field))
+
+
+def reset_memory():
+    with open("/proc/self/clear_refs", "w") as control:
+        control.write("5")
+    return memory("VmRSS")
+
+
+def row(name, make, cloud, places):
+    """Prints the fastest of the runs, or the median if particles spin; make returns points and triangles."""
+    times, sizes, before, middle = [], None, reset_memory(), places.mean(axis=0)
+    turn = numpy.array([[numpy.cos(.0175), -numpy.sin(.0175), 0], [numpy.sin(.0175), numpy.cos(.0175), 0], [0, 0, 1]])
     for _ in range(options.runs):
+        if options.spin:
+            places[:] = (places - middle) @ turn + middle
+            cloud.GetPoints().GetData().Modified()
+            cloud.GetPoints().Modified()
         begin = time.perf_counter()
         sizes = make()
-        best = min(best, time.perf_counter() - begin)
-    print(f"| {name} | {1e3 * best:,.0f} | {sizes[0]:,} | {sizes[1]:,} | {count / best / 1e6:.2f} |", flush=True)
+        times.append(time.perf_counter() - begin)
+    best = numpy.median(times) if options.spin else min(times)
+    print(f"| {name} | {1e3 * best:,.0f} | {sizes[0]:,} | {sizes[1]:,} | {len(places) / best / 1e6:.2f} | "
+          f"{sizes[1] / best / 1e6:.1f} | {memory('VmHWM') - before:,.0f} |", flush=True)
+
+
+def run_ours(name, cloud, places, radii, normals):
+    ours = vtkPMBParticleSurface()
+    ours.SetInputData(cloud)
+    ours.SetRadius(RADIUS)
+    ours.SetCellSize(CELL / RADIUS)
+    ours.SetIsovalue(ISOVALUE)
+    ours.SetNumberOfThreads(options.threads)
+    ours.SetComputeNormals(normals)
+    if options.scene == "box":
+        cells = 128 if options.particles < 500000 else 256
+        ours.SetKernel(vtkPMBParticleSurface.POLYNOMIAL)
+        ours.SetCellSize(numpy.ptp(places, axis=0).max() / cells / RADIUS)
+    if radii is not None:
+        ours.SetInputArrayToProcess(0, 0, 0, 0, "radius")
+        ours.SetKernel(vtkPMBParticleSurface.SPHERES)
+        ours.PassPointArraysOff()
+
+    def run():
+        ours.Modified()
+        ours.Update()
+        return ours.GetOutput().GetNumberOfPoints(), ours.GetOutput().GetNumberOfPolys()
+
+    row(name, run, cloud, places)
 
 
 def main():
@@ -84,52 +133,37 @@ def main():
     if options.scene == "molecules":
         places, radii = molecules(options.particles)
     else:
-        places = dam(options.particles) if options.scene == "dam" else galaxy(options.particles)
+        places = galaxy(options.particles) if options.scene == "galaxy" else dam(options.particles)
     holder, cloud = vtkPoints(), vtkPolyData()
     holder.SetData(numpy_to_vtk(places))
     cloud.SetPoints(holder)
     print(f"{options.scene}: {len(places):,} particles, {options.threads} threads\n")
-    print("| filter | ms | points | triangles | million particles/s |\n|---|---|---|---|---|")
-    ours = vtkPMBParticleSurface()
-    ours.SetInputData(cloud)
-    ours.SetRadius(RADIUS)
-    ours.SetCellSize(CELL / RADIUS)
-    ours.SetIsovalue(ISOVALUE)
-    ours.SetNumberOfThreads(options.threads)
+    print("| filter | ms | points | triangles | million particles/s | million triangles/s | MB |")
+    print("|---|---|---|---|---|---|---|")
     if radii is not None:
         array = numpy_to_vtk(radii)
         array.SetName("radius")
         cloud.GetPointData().AddArray(array)
-        ours.SetInputArrayToProcess(0, 0, 0, 0, "radius")
-        ours.SetKernel(vtkPMBParticleSurface.SPHERES)
-        ours.PassPointArraysOff()
-
-    def run_ours():
-        ours.Modified()
-        ours.Update()
-        return ours.GetOutput().GetNumberOfPoints(), ours.GetOutput().GetNumberOfPolys()
-
-    row("PMB Particle Surface", run_ours, len(places))
-    ours.SetComputeNormals(False)
-    row("PMB Particle Surface, without normals", run_ours, len(places))
-    if radii is not None:
+    run_ours("PMB Particle Surface", cloud, places, radii, True)
+    run_ours("PMB Particle Surface, without normals", cloud, places, radii, False)
+    if radii is not None or options.scene == "box":
         return
     try:
         import pysplashsurf
     except ImportError:
-        print("| splashsurf: pysplashsurf is not installed | | | | |")
+        print("| splashsurf: pysplashsurf is not installed | | | | | | |")
     else:
         def run_splashsurf():
             mesh = pysplashsurf.reconstruct_surface(
                 places, particle_radius=RADIUS, smoothing_length=2.0, cube_size=CELL / RADIUS,
                 iso_surface_threshold=ISOVALUE).mesh
             return len(mesh.vertices), len(mesh.triangles)
-        row("splashsurf, without normals", run_splashsurf, len(places))
+        row("splashsurf, without normals", run_splashsurf, cloud, places)
     if options.vtk:
-        run_vtk(cloud, len(places))
+        run_vtk(cloud, places)
 
 
-def run_vtk(cloud, count):
+def run_vtk(cloud, places):
     bounds = cloud.GetBounds()
     bounds = [bound + side * 2 for bound, side in zip(bounds, (-1, 1) * 3)]
     dims = [int((bounds[2 * a + 1] - bounds[2 * a]) / CELL) + 1 for a in range(3)]
@@ -168,8 +202,8 @@ def run_vtk(cloud, count):
         splatter.Update()
         return contour(splatter.GetOutput(), "SplatterValues", ISOVALUE)
 
-    row("vtkSPHInterpolator, vtkFlyingEdges3D", run_sph, count)
-    row("vtkGaussianSplatter, vtkFlyingEdges3D", run_splatter, count)
+    row("vtkSPHInterpolator, vtkFlyingEdges3D", run_sph, cloud, places)
+    row("vtkGaussianSplatter, vtkFlyingEdges3D", run_splatter, cloud, places)
 
 
 main()
