@@ -10,84 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "rays/pmb_rays.h"
-#include "shared/pmb_brick.h"
 #include "shared/pmb_point.h"
-#include "shared/pmb_types.h"
-
-/* A mode of jobs: composite, pre-integrated. It looks at pairs of samples, as isosurface does. */
-enum { PMB_RAY_SEGMENTS = -1 };
+#include "shared/pmb_ray_bricks.h"
 
 enum {
-  PMB_RAY_REFINED = 32,    /* most steps of the refinement */
-  PMB_RAY_STEPS = 1 << 20, /* a ray has fewer samples, so that float places are accurate enough */
-  PMB_RAY_CUBE =
-    32, /* samples along a side of a cube of 1 x 8 x 8 bricks; rays pass one that shows nothing in one go */
-  PMB_RAY_CUBE_BRICKS = 8
+  PMB_RAY_REFINED = 32,   /* most steps of the refinement */
+  PMB_RAY_STEPS = 1 << 20 /* a ray has fewer samples, so that float places are accurate enough */
 };
-
-/* A color with opacity. */
-typedef struct __attribute__((aligned(16))) pmb_ray_entry {
-  float color[4];
-} pmb_ray_entry;
-
-/* Sums of a table's entries, in units of the job's sum_unit: differences are exact. */
-typedef struct __attribute__((aligned(16))) pmb_ray_sum {
-  int32_t color[4];
-} pmb_ray_sum;
-
-/* On a GPU samples are contiguous along x. */
-#if defined(__CUDACC__)
-#define PMB_RAY_STRIDE_X(job) ((int64_t)1)
-#else
-#define PMB_RAY_STRIDE_X(job) ((job)->strides[0])
-#endif
-
-/* The volume and the request, as kernels take them. */
-typedef struct pmb_ray_job {
-  const void *samples;
-  int64_t strides[3];
-  int32_t dims[3], bricks[3];
-  const void *low, *high; /* per brick, in the samples' type */
-  const uint64_t
-    *shown; /* on a GPU, not in the modes from maximum on: per cube its bricks that show something, at bit y + 8 z */
-  int32_t cubes[3];
-  const uint8_t *sample_flags, *cell_flags;
-  uint8_t hidden_sample_bits, hidden_cell_bits;
-  int mode, width, height;
-  double clip_to_index[16], index_to_clip[16], index_to_world[12];
-  double step, longest; /* longest: the most samples of a ray */
-  int jitter;
-  double box[6];
-  int plane_count, light_count, isovalue_count, shade;
-  double planes[PMB_RAY_PLANES][4]; /* of indices */
-  pmb_ray_light lights[PMB_RAY_LIGHTS];
-  float toward[PMB_RAY_LIGHTS][3];               /* unit vectors toward the lights that have a direction */
-  pmb_ray_isovalue isovalues[PMB_RAY_ISOVALUES]; /* ascending */
-  float ambient, diffuse, specular, specular_power;
-  float normal[9];            /* from index gradients to world normals */
-  const pmb_ray_entry *table; /* mode composite: with opacities per step; segments: see pmb_ray_span */
-  const pmb_ray_sum *sums;    /* segments: of the table's entries from 1 to each */
-  float sum_unit;
-  const int32_t *table_shown; /* number of visible entries before each one; the last is the total */
-  int table_size, gradient_size;
-  double table_low, table_per_unit;
-  uint64_t table_version;      /* of both tables: changes with them */
-  const float *gradient_table; /* NULL: none */
-  float steepness[9];          /* from index gradients to places in gradient_table */
-  const void *color_by;        /* NULL: none */
-  pmb_type color_by_type;
-} pmb_ray_job;
-
-typedef struct pmb_pixel {
-  float color[4], depth;
-} pmb_pixel;
-
-/* A pixel's ray. */
-typedef struct pmb_ray {
-  float origin[3], step[3], enter, leave;
-  float view[3]; /* world unit vector toward the camera */
-} pmb_ray;
 
 PMB_INLINE void pmb_ray_transform(const double m[16], double x, double y, double z, double to[4])
 {
@@ -116,11 +45,6 @@ PMB_INLINE double pmb_ray_noise(int x, int y)
   bits = (bits ^ bits >> 15) * 0x2c1b3c6du;
   bits = (bits ^ bits >> 12) * 0x297a2d39u;
   return (bits ^ bits >> 15) / 4294967296.0;
-}
-
-PMB_INLINE float pmb_ray_at(float origin, float step, float r)
-{
-  return origin + step * r;
 }
 
 /* The cell at a coordinate, on an axis with this number of samples. */
@@ -193,110 +117,6 @@ PMB_INLINE float pmb_ray_depth(const pmb_ray_job *job, const pmb_ray *ray, float
 
 /* Bound of the rounding error at r, in steps. */
 #define PMB_RAY_MARGIN(r) (1e-3f + 5e-7f * (r))
-
-/* The brick that a ray is in. border: coordinates where the ray leaves it; infinite along an axis that it does not move along. */
-typedef struct pmb_ray_brick {
-  int32_t at[3];
-  float border[3], per_unit[3]; /* per_unit: steps per index */
-} pmb_ray_brick;
-
-PMB_INLINE int32_t pmb_ray_brick_size(int axis)
-{
-  return axis == 0 ? PMB_BRICK_X : axis == 1 ? PMB_BRICK_Y : PMB_BRICK_Z;
-}
-
-PMB_INLINE void pmb_ray_find_border(const pmb_ray *ray, int axis, pmb_ray_brick *brick)
-{
-  const float border = (float)((brick->at[axis] + (ray->step[axis] > 0)) * pmb_ray_brick_size(axis));
-  brick->border[axis] = ray->step[axis] != 0 ? border : INFINITY;
-}
-
-/* The brick where the ray enters the volume. */
-PMB_INLINE pmb_ray_brick pmb_ray_first_brick(const pmb_ray_job *job, const pmb_ray *ray)
-{
-  pmb_ray_brick brick;
-  for (int a = 0; a < 3; ++a) {
-    const int32_t last = job->bricks[a] - 1;
-    const float p = ray->origin[a] + ray->step[a] * ray->enter;
-    const int32_t i = p > 0 ? (int32_t)p / pmb_ray_brick_size(a) : 0;
-    brick.at[a] = i < last ? i : last;
-    brick.per_unit[a] = ray->step[a] != 0 ? 1 / ray->step[a] : 1;
-    pmb_ray_find_border(ray, a, &brick);
-  }
-  return brick;
-}
-
-/* Where the ray passes the first of three borders. *axis: whose; 3: the ray ends before. */
-PMB_INLINE float pmb_ray_leaves(const pmb_ray *ray, const pmb_ray_brick *brick, const float border[3], int *axis)
-{
-  float leave = ray->leave;
-  *axis = 3;
-  for (int a = 0; a < 3; ++a) {
-    const float until = (border[a] - ray->origin[a]) * brick->per_unit[a];
-    *axis = until < leave ? a : *axis;
-    leave = until < leave ? until : leave;
-  }
-  return leave;
-}
-
-PMB_INLINE int64_t pmb_ray_brick_number(const pmb_ray_job *job, const pmb_ray_brick *brick)
-{
-  return brick->at[0] + job->bricks[0] * (brick->at[1] + (int64_t)job->bricks[1] * brick->at[2]);
-}
-
-/* Moves on to the next brick along an axis. Returns 0 if it is outside the volume. On a GPU the ray's steps are in local memory, since
- * the compiler reads them by `axis` here. In registers, which are scarce, mode composite takes 3 to 9% longer. */
-PMB_INLINE int pmb_ray_next_brick(const pmb_ray_job *job, const pmb_ray *ray, int axis, pmb_ray_brick *brick)
-{
-  int inside = 1;
-  for (int a = 0; a < 3; ++a) {
-    const float size = (float)pmb_ray_brick_size(a);
-    brick->at[a] += a != axis ? 0 : ray->step[a] > 0 ? 1 : -1;
-    brick->border[a] += a != axis ? 0 : ray->step[a] > 0 ? size : -size;
-    inside &= (uint32_t)brick->at[a] < (uint32_t)job->bricks[a];
-  }
-  return inside;
-}
-
-/* The number of the brick's cube. */
-PMB_INLINE int64_t pmb_ray_cube_number(const pmb_ray_job *job, const pmb_ray_brick *brick)
-{
-  const uint32_t y = (uint32_t)brick->at[1] / PMB_RAY_CUBE_BRICKS, z = (uint32_t)brick->at[2] / PMB_RAY_CUBE_BRICKS;
-  return brick->at[0] + job->cubes[0] * (y + (int64_t)job->cubes[1] * z);
-}
-
-/* The brick's bit among those of its cube. */
-PMB_INLINE int pmb_ray_cube_bit(const pmb_ray_brick *brick)
-{
-  const uint32_t y = (uint32_t)brick->at[1] % PMB_RAY_CUBE_BRICKS, z = (uint32_t)brick->at[2] % PMB_RAY_CUBE_BRICKS;
-  return (int)(y + z * PMB_RAY_CUBE_BRICKS);
-}
-
-/* Moves past the cube around the brick. Returns where the ray leaves it. *inside: 0 if the next one is outside the volume. */
-PMB_INLINE float pmb_ray_leave_cube(const pmb_ray_job *job, const pmb_ray *ray, pmb_ray_brick *brick, int *inside)
-{
-  int axis;
-  float border[3];
-  int32_t first[3];
-  for (int a = 0; a < 3; ++a) {
-    const uint32_t each = PMB_RAY_CUBE / (uint32_t)pmb_ray_brick_size(a), at = (uint32_t)brick->at[a];
-    first[a] = (int32_t)(at - at % each);
-    border[a] = (float)(first[a] * pmb_ray_brick_size(a) + (ray->step[a] > 0 ? PMB_RAY_CUBE : 0));
-    border[a] = ray->step[a] != 0 ? border[a] : INFINITY;
-  }
-  const float leave = pmb_ray_leaves(ray, brick, border, &axis);
-  *inside = 1;
-  for (int a = 0; a < 3; ++a) {
-    const int32_t last = first[a] + PMB_RAY_CUBE / pmb_ray_brick_size(a) - 1;
-    const float p = pmb_ray_at(ray->origin[a], ray->step[a], leave);
-    const int32_t i = (int32_t)((uint32_t)(p > 0 ? (int32_t)p : 0) / (uint32_t)pmb_ray_brick_size(a));
-    const int32_t here = i < first[a] ? first[a] : i < last ? i : last;
-    brick->at[a] = a != axis ? here : ray->step[a] > 0 ? last + 1 : first[a] - 1;
-    *inside &= (uint32_t)brick->at[a] < (uint32_t)job->bricks[a];
-    pmb_ray_find_border(ray, a, brick);
-  }
-  return leave;
-}
 
 /* The table's entry at or before a place. *behind: distance from the entry to the place. */
 PMB_INLINE int pmb_ray_find_color(int table_size, float at, float *behind)

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A picture's job and its rays, as all backends take them. See pmb_ray.h. */
+#ifndef PMB_RAY_JOB_H
+#define PMB_RAY_JOB_H
+
+#include "rays/pmb_rays.h"
+#include "shared/pmb_portability.h"
+#include "shared/pmb_types.h"
+
+/* A mode of jobs: composite, pre-integrated. It looks at pairs of samples, as isosurface does. */
+enum { PMB_RAY_SEGMENTS = -1 };
+
+/* A color with opacity. */
+typedef struct __attribute__((aligned(16))) pmb_ray_entry {
+  float color[4];
+} pmb_ray_entry;
+
+/* Sums of a table's entries, in units of the job's sum_unit: differences are exact. */
+typedef struct __attribute__((aligned(16))) pmb_ray_sum {
+  int32_t color[4];
+} pmb_ray_sum;
+
+/* On a GPU samples are contiguous along x. */
+#if defined(__CUDACC__)
+#define PMB_RAY_STRIDE_X(job) ((int64_t)1)
+#else
+#define PMB_RAY_STRIDE_X(job) ((job)->strides[0])
+#endif
+
+/* The volume and the request, as kernels take them. */
+typedef struct pmb_ray_job {
+  const void *samples;
+  int64_t strides[3];
+  int32_t dims[3], bricks[3];
+  const void *low, *high; /* per brick, in the samples' type */
+  const uint64_t
+    *shown; /* on a GPU, not in the modes from maximum on: per cube its bricks that show something, at bit y + 8 z */
+  int32_t cubes[3];
+  const uint8_t *sample_flags, *cell_flags;
+  uint8_t hidden_sample_bits, hidden_cell_bits;
+  int mode, width, height;
+  double clip_to_index[16], index_to_clip[16], index_to_world[12];
+  double step, longest; /* longest: the most samples of a ray */
+  int jitter;
+  double box[6];
+  int plane_count, light_count, isovalue_count, shade;
+  double planes[PMB_RAY_PLANES][4]; /* of indices */
+  pmb_ray_light lights[PMB_RAY_LIGHTS];
+  float toward[PMB_RAY_LIGHTS][3];               /* unit vectors toward the lights that have a direction */
+  pmb_ray_isovalue isovalues[PMB_RAY_ISOVALUES]; /* ascending */
+  float ambient, diffuse, specular, specular_power;
+  float normal[9];            /* from index gradients to world normals */
+  const pmb_ray_entry *table; /* mode composite: with opacities per step; segments: see pmb_ray_span */
+  const pmb_ray_sum *sums;    /* segments: of the table's entries from 1 to each */
+  float sum_unit;
+  const int32_t *table_shown; /* number of visible entries before each one; the last is the total */
+  int table_size, gradient_size;
+  double table_low, table_per_unit;
+  uint64_t table_version;      /* of both tables: changes with them */
+  const float *gradient_table; /* NULL: none */
+  float steepness[9];          /* from index gradients to places in gradient_table */
+  const void *color_by;        /* NULL: none */
+  pmb_type color_by_type;
+} pmb_ray_job;
+
+typedef struct pmb_pixel {
+  float color[4], depth;
+} pmb_pixel;
+
+/* A pixel's ray. */
+typedef struct pmb_ray {
+  float origin[3], step[3], enter, leave;
+  float view[3]; /* world unit vector toward the camera */
+} pmb_ray;
+
+PMB_INLINE float pmb_ray_at(float origin, float step, float r)
+{
+  return origin + step * r;
+}
+
+#endif
