@@ -37,8 +37,8 @@ static __global__ void __launch_bounds__(THREADS)
   const int32_t x = (int32_t)(at % job.cubes[0]), cube_y = (int32_t)(rest % job.cubes[1]),
                 z = (int32_t)(rest / job.cubes[1]);
   if (z < job.cubes[2] * PMB_RAY_CUBE_BRICKS) {
-    const int64_t cube = x + job.cubes[0] * (cube_y + (int64_t)job.cubes[1] * (z / PMB_RAY_CUBE_BRICKS));
-    d_shown[cube * PMB_RAY_CUBE_BRICKS + z % PMB_RAY_CUBE_BRICKS] =
+    const int32_t first[3] = { x, cube_y * PMB_RAY_CUBE_BRICKS, z };
+    d_shown[pmb_ray_cube_number(&job, first) * PMB_RAY_CUBE_BRICKS + z % PMB_RAY_CUBE_BRICKS] =
       (uint8_t)mark(&job, MODE, x, cube_y, z, (const T *)NULL);
   }
 }
@@ -168,9 +168,11 @@ static pmb_status cast_all(pmb_cuda *cuda, const pmb_ray_request *request, pmb_r
   if (job->table) {
     PMB_STEP(copy_tables(cuda, job));
   }
-  const int64_t cubes = (int64_t)job->cubes[0] * job->cubes[1] * job->cubes[2];
-  PMB_STEP(pmb_cuda_reserve(cuda, &cuda->shown, cubes, sizeof(uint64_t), "the picture"));
-  job->shown = (const uint64_t *)cuda->shown.d_data;
+  if (job->mode < PMB_RAY_MAXIMUM) {
+    const int64_t cubes = (int64_t)job->cubes[0] * job->cubes[1] * job->cubes[2];
+    PMB_STEP(pmb_cuda_reserve(cuda, &cuda->shown, cubes, sizeof(uint64_t), "the picture"));
+    job->shown = (const uint64_t *)cuda->shown.d_data;
+  }
   PMB_STEP(pmb_cuda_check(
     cuda->context, PMB_CUDA_BY_TYPE(cuda->context->volume.type, launch<T>(cuda, job, &p)), "launch of rays"));
   if (!request->on_device) {

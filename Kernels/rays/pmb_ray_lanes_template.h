@@ -156,7 +156,7 @@ static void PMB_T_NAME(find_gradients)(ray_lanes *s, const PMB_T_NAME(typed) * v
 /* The bricks around a brick that show something, see pmb_ray_job. Threads may race to store the answer: all store the same. */
 static uint64_t PMB_T_NAME(look_into_cube)(const pmb_ray_picture *p, const pmb_ray_brick *brick)
 {
-  const int64_t number = pmb_ray_cube_number(p->job, brick);
+  const int64_t number = pmb_ray_cube_number(p->job, brick->at);
   uint64_t shown = __atomic_load_n(&p->shown[number], __ATOMIC_RELAXED);
   if (shown == PMB_RAY_CUBE_UNKNOWN) {
     const int32_t y = brick->at[1] / PMB_RAY_CUBE_BRICKS, z = brick->at[2] & -PMB_RAY_CUBE_BRICKS;

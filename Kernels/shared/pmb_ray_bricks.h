@@ -56,9 +56,9 @@ PMB_INLINE float pmb_ray_leaves(const pmb_ray *ray, const pmb_ray_brick *brick, 
   return leave;
 }
 
-PMB_INLINE int64_t pmb_ray_brick_number(const pmb_ray_job *job, const pmb_ray_brick *brick)
+PMB_INLINE int64_t pmb_ray_brick_number(const pmb_ray_job *job, const int32_t at[3])
 {
-  return brick->at[0] + job->bricks[0] * (brick->at[1] + (int64_t)job->bricks[1] * brick->at[2]);
+  return at[0] + job->bricks[0] * (at[1] + (int64_t)job->bricks[1] * at[2]);
 }
 
 /* Moves on to the next brick along an axis. Returns 0 if it is outside the volume. On a GPU the ray's steps are in local memory, since
@@ -75,11 +75,11 @@ PMB_INLINE int pmb_ray_next_brick(const pmb_ray_job *job, const pmb_ray *ray, in
   return inside;
 }
 
-/* The number of the brick's cube. */
-PMB_INLINE int64_t pmb_ray_cube_number(const pmb_ray_job *job, const pmb_ray_brick *brick)
+/* The number of a brick's cube. */
+PMB_INLINE int64_t pmb_ray_cube_number(const pmb_ray_job *job, const int32_t at[3])
 {
-  const uint32_t y = (uint32_t)brick->at[1] / PMB_RAY_CUBE_BRICKS, z = (uint32_t)brick->at[2] / PMB_RAY_CUBE_BRICKS;
-  return brick->at[0] + job->cubes[0] * (y + (int64_t)job->cubes[1] * z);
+  const uint32_t y = (uint32_t)at[1] / PMB_RAY_CUBE_BRICKS, z = (uint32_t)at[2] / PMB_RAY_CUBE_BRICKS;
+  return at[0] + job->cubes[0] * (y + (int64_t)job->cubes[1] * z);
 }
 
 /* The brick's bit among those of its cube. */

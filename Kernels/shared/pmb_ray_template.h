@@ -220,9 +220,9 @@ PMB_INLINE uint32_t PMB_T_NAME(pmb_ray_mark)(const pmb_ray_job *job, int mode, i
 {
   uint32_t shown = 0;
   for (int32_t i = 0; i < PMB_RAY_CUBE_BRICKS && z < job->bricks[2]; ++i) {
-    const int32_t y = cube_y * PMB_RAY_CUBE_BRICKS + i;
-    if (y < job->bricks[1]) {
-      const int64_t brick = x + job->bricks[0] * (y + (int64_t)job->bricks[1] * z);
+    const int32_t at[3] = { x, cube_y * PMB_RAY_CUBE_BRICKS + i, z };
+    if (at[1] < job->bricks[1]) {
+      const int64_t brick = pmb_ray_brick_number(job, at);
       shown |= (uint32_t)PMB_T_NAME(pmb_ray_looks_into)(job, mode, brick, (PMB_T_REAL)NAN) << i;
     }
   }
@@ -244,7 +244,7 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_enter_brick)(
   const float leave = pmb_ray_leaves(ray, &walk->brick, walk->brick.border, &axis);
   const int shows = mode < PMB_RAY_MAXIMUM
     ? (int)(shown >> pmb_ray_cube_bit(&walk->brick) & 1)
-    : PMB_T_NAME(pmb_ray_looks_into)(job, mode, pmb_ray_brick_number(job, &walk->brick), walk->extreme);
+    : PMB_T_NAME(pmb_ray_looks_into)(job, mode, pmb_ray_brick_number(job, walk->brick.at), walk->extreme);
   if (shows) {
     /* Surfaces and segments: all pairs of samples that overlap the brick. Rounding may put a surface at the border into either brick. */
     const int pairs = mode < PMB_RAY_COMPOSITE;
@@ -369,7 +369,7 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_march)(const pmb_ray_job *job, int mode, cons
         do { /* the threads of a warp wait for each other, to light their samples together */
           goes_on = walk->enter < ray->leave;
           if (goes_on) {
-            const uint64_t shown = mode < PMB_RAY_MAXIMUM ? job->shown[pmb_ray_cube_number(job, &walk->brick)] : 0;
+            const uint64_t shown = mode < PMB_RAY_MAXIMUM ? job->shown[pmb_ray_cube_number(job, walk->brick.at)] : 0;
             PMB_T_NAME(pmb_ray_enter_brick)(job, mode, ray, shown, walk);
           }
         } while (shares && goes_on && walk->next > walk->last);
