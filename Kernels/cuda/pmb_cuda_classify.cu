@@ -254,15 +254,6 @@ static __device__ __forceinline__ void classify_bricks(
   }
 }
 
-/* Selects the bricks if select_kernel has not. Inlining it, or the condition, would take registers from classify. */
-template <class T>
-static __device__ __noinline__ void select_within(const pmb_cuda_job &job, int selected, select_scratch *scratch)
-{
-  if (!selected) {
-    select_bricks<T>(job, scratch);
-  }
-}
-
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
 #define ROOM 1 /* blocks: a multiprocessor takes fewer than 2048 threads */
 #else
@@ -291,7 +282,9 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, 1)
   }
   __syncthreads();
   pmb_cuda_await_passes();
-  select_within<T>(job, selected, &scratch.of.select);
+  if (!selected) {
+    select_bricks<T>(job, &scratch.of.select);
+  }
   const uint32_t active = __ldcg(&job.d_counters->active);
   const scan_tiles tiles = tiles_of(min(active, job.record_capacity));
   classify_bricks<T>(job, tiles, &scratch);
