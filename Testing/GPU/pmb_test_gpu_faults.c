@@ -188,7 +188,7 @@ static void illegal_address_everywhere(void)
 
 static void out_of_memory_everywhere(void)
 {
-  sweep(OUT_OF_MEMORY, 1);
+  sweep(OUT_OF_MEMORY, TEST_SLOW ? 3 : 1);
 }
 
 /* Invalid value, devices unavailable, no code for the device, uncorrectable ECC error, launch failure, unknown. */

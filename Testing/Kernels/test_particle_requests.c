@@ -217,7 +217,7 @@ static int stop(void *user, double fraction)
  * the right mesh. */
 static void failures_and_stops(void)
 {
-  const int64_t n = 400;
+  const int64_t n = TEST_SLOW ? 100 : 400;
   double *position = make_cloud(n, 5, 2204), radius[400];
   for (int i = 0; i < n; i++) radius[i] = 0.4 + 0.0005 * i;
   pmb_particle_request r = request_of(position, n, PMB_KERNEL_SPLINE);

@@ -297,7 +297,7 @@ static void two_particles(void)
 {
   pmb_context *context = context_new(2, NULL);
   for (int kernel = 0; kernel < KERNELS; kernel++)
-    for (int i = 0; i <= 40; i++) {
+    for (int i = 0; i <= 40; i += TEST_SLOW ? 4 : 1) {
       const double d = 0.05 * i, x = 0.11, touching = 2 * 0.5;
       const double position[6] = { x, 0.2, 0.3, x + d, 0.2, 0.3 };
       pmb_particle_request r = request_of(position, 2, kernel);
@@ -394,7 +394,7 @@ static void one_wide_particle(void)
   double *position = make_cloud(n + 1, 5, 2206), radius[301];
   pmb_context *context = context_new(2, NULL);
   for (int64_t i = 0; i < n; i++) radius[i] = 0.2;
-  radius[n] = 8;
+  radius[n] = TEST_SLOW ? 4 : 8;
   for (int a = 0; a < 3; a++) position[3 * n + a] += 50;
   for (int kernel = 0; kernel < KERNELS; kernel++) {
     const int64_t first[3] = { 0, n, 0 }, count[3] = { n, 1, n + 1 };
@@ -443,7 +443,7 @@ static void threads_and_paths(void)
     closed_mesh(context, &r, &first);
     pmb_destroy(context);
     CHECK(first.sizes.triangles > 5000, "%lld triangles", (long long)first.sizes.triangles);
-    for (int i = 0; i < 12; i++) {
+    for (int i = TEST_SLOW; i < 12; i += TEST_SLOW ? 5 : 1) { /* slow: 2, 1 and 7 threads */
       pmb_particle_request other = request_of(position, n / 2, i % KERNELS);
       pmb_particles *particles;
       const pmb_options options = {
