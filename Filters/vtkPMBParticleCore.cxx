@@ -115,7 +115,7 @@ pmb_status CountAndEmit(const Context& context, OutputMemory& memory, ParticleJo
     return status;
   }
   job.Steps.Begin(Progress::EMIT);
-  const bool wide = job.Sizes.points > VTK_INT_MAX || job.Sizes.triangles > VTK_INT_MAX / 3;
+  const bool wide = job.WideIds || job.Sizes.points > VTK_INT_MAX || job.Sizes.triangles > VTK_INT_MAX / 3;
   return wide ? Emit<vtkTypeInt64Array>(context, memory, job) : Emit<vtkTypeInt32Array>(context, memory, job);
 }
 }

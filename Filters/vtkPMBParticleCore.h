@@ -38,6 +38,7 @@ struct ParticleJob
   Progress& Steps;
   const pmb_particle_request& Request;
   bool Normals;
+  bool WideIds;
   const Particles& From;
   vtkPolyData* Output;
   pmb_particle_sizes Sizes;

@@ -310,7 +310,8 @@ void vtkPMBParticleSurface::Internals::Run(vtkPMBParticleSurface* filter, Ranks&
       static_cast<double>(request.z_begin) - this->Whole.halo, static_cast<double>(request.z_end) + this->Whole.halo);
     SetArrays(particles, request);
   }
-  vtkPMBContour::ParticleJob job = { steps, request, filter->ComputeNormals, particles, output, {} };
+  vtkPMBContour::ParticleJob job = { steps, request, filter->ComputeNormals, filter->Use64BitIds, particles, output,
+    {} };
   ranks.Together([&] { this->Check(filter, this->Core.MakeSurface(job)); });
   filter->UsedDevice = job.Sizes.on_device ? vtkPMBContourFilter::GPU : vtkPMBContourFilter::CPU;
   leftOut += job.Sizes.left_out;
@@ -510,6 +511,7 @@ void vtkPMBParticleSurface::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Isovalue: " << this->Isovalue << "\n";
   os << indent << "Offset: " << this->Offset << "\n";
   os << indent << "Compute Normals: " << (this->ComputeNormals ? "On" : "Off") << "\n";
+  os << indent << "Use 64 Bit Ids: " << (this->Use64BitIds ? "On" : "Off") << "\n";
   os << indent << "Normal Estimator: " << this->NormalEstimator << "\n";
   os << indent << "Pass Point Arrays: " << (this->PassPointArrays ? "On" : "Off") << "\n";
   os << indent << "Sample Limit: " << this->SampleLimit << "\n";

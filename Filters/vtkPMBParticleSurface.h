@@ -123,6 +123,15 @@ public:
   vtkBooleanMacro(ComputeNormals, bool);
   ///@}
 
+  ///@{
+  /**
+   * Whether ids are stored with 64 bits; on to begin with. See vtkPMBContourFilter::SetUse64BitIds.
+   */
+  vtkSetMacro(Use64BitIds, bool);
+  vtkGetMacro(Use64BitIds, bool);
+  vtkBooleanMacro(Use64BitIds, bool);
+  ///@}
+
   enum NormalEstimatorType
   {
     KERNEL_GRADIENT = 0,     ///< the gradient of the kernels at the point
@@ -241,6 +250,7 @@ protected:
   double Isovalue = 0.6;
   double Offset = 0.0;
   bool ComputeNormals = true;
+  bool Use64BitIds = true;
   int NormalEstimator = KERNEL_GRADIENT;
   bool PassPointArrays = true;
   int SampleLimit = 8192;

@@ -5,6 +5,7 @@ import numpy
 from paraview import simple
 from paraview.vtk.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkPolyData, vtkStructuredGrid, vtkUnstructuredGrid
+from vtkmodules.vtkFiltersCore import vtkMultiObjectMassProperties
 
 from plugin_testing import (Messages, check_mesh, cloud, counts, equal, load_plugin, near, output, point_array, points,
                             producer, run, true)
@@ -79,6 +80,21 @@ def spheres():
     equal(set(nearest), {0, 1}, "spheres with a surface")
     proxy.ComputeNormals = 0
     equal(point_array(output(proxy), "Normals"), None, "normals that are not wanted")
+
+
+def ids():
+    """VTK's filters read ids of 64 bits, which are the default; of 32 bits on request."""
+    proxy = surface(cloud(numpy.zeros((1, 3))), Kernel="Spheres", Radius=1.0, CellSize=0.2)
+    wide = output(proxy)
+    mass = vtkMultiObjectMassProperties()
+    mass.SetInputData(wide)
+    mass.Update()
+    near(mass.GetTotalVolume(), 4 / 3 * numpy.pi, 0.15, "volume of a sphere")
+    proxy.Use64bitIds = 0
+    narrow = output(proxy)
+    arrays = [mesh.GetPolys().GetConnectivityArray() for mesh in (wide, narrow)]
+    equal([array.GetDataTypeSize() for array in arrays], [8, 4], "bytes of an id")
+    true(numpy.array_equal(*map(vtk_to_numpy, arrays)), "the same ids")
 
 
 def arrays():
@@ -303,5 +319,5 @@ def abort():
 
 
 load_plugin()
-run(apply_gives_a_surface, radius_of_unusual_clouds, spheres, arrays, kernels_and_settings, anisotropic, normals,
+run(apply_gives_a_surface, radius_of_unusual_clouds, spheres, ids, arrays, kernels_and_settings, anisotropic, normals,
     threads_and_steps, left_out, blocks, image, image_box, bad_input, abort)
