@@ -164,7 +164,7 @@ static void judge_clouds(int is_anisotropic)
       array[3][i] = rng_real(&rng, -0.5, 2);
     }
     r.spacing = rng_real(&rng, is_anisotropic ? 0.4 : 0.17, 0.6);
-    r.isovalue = r.kernel == PMB_KERNEL_SPHERES ? rng_real(&rng, -0.3, least) : rng_real(&rng, 0.1, 0.9);
+    r.isovalue = r.kernel == PMB_KERNEL_SPHERES ? rng_real(&rng, -0.3, 0.45) : rng_real(&rng, 0.1, 0.9);
     if (rng_int(&rng, 0, 1)) r.radii = (pmb_particle_array){ array[0], PMB_FLOAT64, n, 0 };
     if (rng_int(&rng, 0, 1)) r.smoothing = rng_real(&rng, 0.9, 2.2);
     if (rng_int(&rng, 0, 1)) r.normals = (pmb_particle_normals)rng_int(&rng, 1, 3);
@@ -199,6 +199,37 @@ static void anisotropic_clouds(void)
 }
 
 /* ---- known surfaces ---- */
+
+/* Differences beside a sphere meet spheres that are too small for a surface of their own. */
+static void spheres_without_a_surface(void)
+{
+  enum { SMALL = MOST - 1 };
+  double position[3 * (SMALL + 1)] = { 0 }, radius[SMALL + 1] = { 1 };
+  pmb_context *context = context_new(2, NULL);
+  test_rng rng = { 2207 };
+  for (int i = 1; i <= SMALL; i++) {
+    const double z = rng_real(&rng, -1, 1), angle = rng_real(&rng, 0, 2 * PI), away = rng_real(&rng, 0.9, 1.3);
+    const double to[3] = { sqrt(1 - z * z) * cos(angle), sqrt(1 - z * z) * sin(angle), z };
+    for (int a = 0; a < 3; a++) position[3 * i + a] = away * to[a];
+    radius[i] = 0.05;
+  }
+  for (int normals = PMB_NORMALS_BY_CENTRAL; normals <= PMB_NORMALS_BY_SOBEL; normals++) {
+    pmb_particle_request r = request_of(position, SMALL + 1, PMB_KERNEL_SPHERES);
+    scene s;
+    test_mesh m;
+    r.radii = (pmb_particle_array){ radius, PMB_FLOAT64, SMALL + 1, 0 };
+    r.isovalue = 0.15;
+    r.spacing = 0.2;
+    r.normals = (pmb_particle_normals)normals;
+    test_about("normals %d", normals);
+    scene_make(&s, &r);
+    closed_mesh(context, &r, &m);
+    judge_points(&s, &m);
+    CHECK(m.sizes.points > 200, "%lld points", (long long)m.sizes.points);
+    mesh_free(&m);
+  }
+  pmb_destroy(context);
+}
 
 /* The radius at which the potential of one particle equals the isovalue. */
 static double radius_of(const pmb_particle_request *r)
@@ -506,6 +537,7 @@ static void translation(void)
 TEST_MAIN(
   CASE(random_clouds)
   CASE(anisotropic_clouds)
+  CASE(spheres_without_a_surface)
   CASE(one_particle)
   CASE(normals_of_sphere)
   CASE(two_particles)
