@@ -5,7 +5,7 @@
 
 #include "cuda/particles/pmb_cuda_particle_near.cuh"
 
-enum { WARPS = 8, THREADS = 32 * WARPS };
+enum { WARPS = 8, THREADS = 32 * WARPS, AT_ONCE = 4 /* loads under way */ };
 
 /* Calls `take` with the first and last brick along x that a particle reaches, for each one near row (y,z) of bricks; lanes take
  * turns. */
@@ -22,9 +22,16 @@ static __device__ __forceinline__ void each_near(const pmb_cuda_cloud &c, int64_
     for (; k < z1; ++k) { /* rows of equal k are contiguous */
       const uint32_t *d_pieces = c.d_pieces + c.pieces[g].first + count * grade.cubes[1] * k;
       const uint32_t end = d_pieces[count * y1];
-      for (uint32_t i = d_pieces[count * y0] + (threadIdx.x & 31); i < end; i += 32) {
-        const int32_t cell = c.d_particles[i].cell[0];
-        take((cell - reach) / PMB_BRICK_X, (cell + reach) / PMB_BRICK_X);
+      for (uint32_t i = d_pieces[count * y0] + (threadIdx.x & 31); i < end; i += 32 * AT_ONCE) {
+        int32_t cell[AT_ONCE];
+#pragma unroll
+        for (int n = 0; n < AT_ONCE; ++n) {
+          cell[n] = c.d_particles[min(i + 32 * n, end - 1)].cell[0];
+        }
+#pragma unroll
+        for (int n = 0; n < AT_ONCE; ++n) {
+          take((cell[n] - reach) / PMB_BRICK_X, (cell[n] + reach) / PMB_BRICK_X);
+        }
       }
     }
   }
@@ -62,7 +69,11 @@ static __global__ void bricks_kernel(const __grid_constant__ pmb_cuda_cloud c, i
     __syncwarp();
     each_near(c, y, z, [&](int low, int high) {
       for (int i = max(low, first); i <= min(high, first + 1023); ++i) {
-        atomicOr(bits + (i - first) / 32, 1u << (i - first) % 32);
+        uint32_t *word = bits + (i - first) / 32;
+        const uint32_t bit = 1u << (i - first) % 32;
+        if (!(*(volatile uint32_t *)word & bit)) { /* most are set already, and atomics on one word take turns */
+          atomicOr(word, bit);
+        }
       }
     });
     __syncwarp();
