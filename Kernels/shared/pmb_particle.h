@@ -197,14 +197,13 @@ PMB_INLINE double pmb_kernel_length(int kernel, double smoothing, double radius,
   return (kernel == PMB_KERNEL_SPHERES ? 1 : smoothing) * radius / spacing;
 }
 
-/* The reach of a particle in cells. depth: for spheres the isovalue in cells. A sphere that is too small for a surface counts too where
- * differences are taken beside others. */
+/* The reach of a particle in cells. depth: for spheres the isovalue in cells. Spheres reach to where the potential is clamped, also
+ * those that are too small for a surface. */
 PMB_INLINE double pmb_kernel_reach(int kernel, double length, double depth)
 {
-  const double above_least = length - depth + (double)PMB_SPHERES_DEPTH;
   switch (kernel) {
     case PMB_KERNEL_SPHERES:
-      return above_least > 0 ? above_least : 0;
+      return fmax(length - depth + (double)PMB_SPHERES_DEPTH, 0);
     case PMB_KERNEL_GAUSSIAN:
       return (double)PMB_GAUSSIAN_REACH * length;
     default:

@@ -113,7 +113,7 @@ static void random_clouds(void)
   pmb_particles *particles[2];
   test_rng rng = { 2222 };
   int64_t points = 0;
-  const int rounds = is_short() ? 40 : 1000;
+  const int rounds = is_short() ? 200 : 1000;
   for (int i = 0; i < 2; i++) CHECK_STATUS(contexts[i], pmb_particles_create(contexts[i], &particles[i]), PMB_OK);
   for (int round = 0; round < rounds; round++) {
     static cloud c;

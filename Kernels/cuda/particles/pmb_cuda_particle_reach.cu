@@ -5,7 +5,8 @@
 
 #include "cuda/particles/pmb_cuda_particle_near.cuh"
 
-enum { WARPS = 8, THREADS = 32 * WARPS, AT_ONCE = 4 /* loads under way */ };
+/* AT_ONCE: particles that a lane loads together. */
+enum { WARPS = 8, THREADS = 32 * WARPS, AT_ONCE = 4 };
 
 /* Calls `take` with the first and last brick along x that a particle reaches, for each one near row (y,z) of bricks; lanes take
  * turns. */
@@ -25,7 +26,7 @@ static __device__ __forceinline__ void each_near(const pmb_cuda_cloud &c, int64_
       for (uint32_t i = d_pieces[count * y0] + (threadIdx.x & 31); i < end; i += 32 * AT_ONCE) {
         int32_t cell[AT_ONCE];
 #pragma unroll
-        for (int n = 0; n < AT_ONCE; ++n) {
+        for (int n = 0; n < AT_ONCE; ++n) { /* past the end the last one again */
           cell[n] = c.d_particles[min(i + 32 * n, end - 1)].cell[0];
         }
 #pragma unroll
