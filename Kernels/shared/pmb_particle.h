@@ -203,7 +203,7 @@ PMB_INLINE double pmb_kernel_reach(int kernel, double length, double depth)
 {
   switch (kernel) {
     case PMB_KERNEL_SPHERES:
-      return fmax(length - depth + (double)PMB_SPHERES_DEPTH, 0);
+      return fmax(length - depth + (double)PMB_SPHERES_DEPTH, 0.0);
     case PMB_KERNEL_GAUSSIAN:
       return (double)PMB_GAUSSIAN_REACH * length;
     default:
