@@ -12,6 +12,7 @@ typedef struct ray_lanes {
   const pmb_ray_picture *picture;
   const pmb_ray_job *job;
   int x0, y0, next_pixel, pixels; /* of the tile */
+  int wants_gradients;            /* of all samples that show something */
   pmb_ray ray[LANES];             /* the same rays as in the arrays below */
   int pixel[LANES];               /* in the order of the tile; -1: none */
   float origin[3][LANES], step[3][LANES], view[3][LANES], enter[LANES], leave[LANES];

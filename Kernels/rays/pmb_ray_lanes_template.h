@@ -5,38 +5,66 @@
 typedef struct PMB_T_NAME(typed) {
   PMB_T_NAME(pmb_ray_walk) walk[LANES]; /* except the members that are arrays below */
   int32_t at[3][LANES];
-  int64_t offset[LANES]; /* of four samples along x: the cell's and one on each side, shifted into the volume */
-  int32_t moved[LANES];  /* by how much */
-  uint32_t any_moved;
+  int64_t cell[LANES]; /* offset of its first sample */
   PMB_T_REAL t[3][LANES];
-  PMB_T_REAL rows[4][4][LANES];                           /* of a cell, y + 2 z: four samples each */
+  PMB_T_REAL rows[4][4][LANES]; /* of a cell, y + 2 z: its two samples, and one on each side */
   PMB_T_REAL value[LANES], before[LANES], extreme[LANES]; /* see pmb_ray_walk */
   double sum[LANES];
   int32_t count[LANES];
 } PMB_T_NAME(typed);
 
-/* Reads four samples along x at offsets from `first`. Copies of the border's samples replace those outside the volume. */
-static void PMB_T_NAME(read_row)(
-  const pmb_ray_job *job, const PMB_T_NAME(typed) * v, int64_t first, const int64_t *offset, PMB_T_REAL (*to)[LANES])
+/* Reads a cell's two samples along x at offsets from `first`. */
+static void PMB_T_NAME(read_pairs)(
+  const pmb_ray_job *job, int64_t first, const int64_t *offset, PMB_T_REAL (*to)[LANES])
 {
   const PMB_T *samples = (const PMB_T *)job->samples + first;
-  if (job->strides[0] != 1 || job->dims[0] < 4) {
-    for (int i = 0; i < 4 * LANES; ++i) {
-      const int l = i / 4, x = v->at[0][l] - 1 + i % 4, last = job->dims[0] - 1;
-      const int from = x < 0 ? 0 : x < last ? x : last, start = v->at[0][l] - 1 - v->moved[l];
-      to[i % 4][l] = (PMB_T_REAL)samples[offset[l] + (from - start) * job->strides[0]];
+  if (job->strides[0] == 1) {
+    PMB_T_NAME(lanes_pairs)(samples, offset, to);
+    return;
+  }
+  for (int l = 0; l < LANES; ++l) {
+    to[0][l] = (PMB_T_REAL)samples[offset[l]];
+    to[1][l] = (PMB_T_REAL)samples[offset[l] + job->strides[0]];
+  }
+}
+
+/* Reads the samples of all cells' rows and one on each side, for gradients. Copies of the border's samples replace those outside the
+ * volume. */
+static void PMB_T_NAME(read_quads)(const pmb_ray_job *job, PMB_T_NAME(typed) * v, const int64_t *first)
+{
+  const PMB_T *samples = (const PMB_T *)job->samples;
+  const int32_t last = job->dims[0] - 1;
+  int64_t start[LANES]; /* of four samples in the volume */
+  int32_t moved[LANES]; /* by how much */
+  uint32_t any_moved = 0;
+  if (job->strides[0] != 1 || last < 3) {
+    for (int i = 0; i < 4 * 4 * LANES; ++i) {
+      const int l = i % LANES, c = i / LANES % 4, row = i / LANES / 4, x = v->at[0][l] - 1 + c;
+      const int64_t by = (x < 0 ? 0 : x < last ? x : last) - v->at[0][l];
+      v->rows[row][c][l] = (PMB_T_REAL)samples[v->cell[l] + by * job->strides[0] + first[row]];
     }
     return;
   }
-  PMB_T_NAME(lanes_quads)(samples, offset, to);
-  if (v->any_moved) {
-    PMB_EACH_LANE (l) {
-      const PMB_T_REAL a = to[0][l], b = to[1][l], c = to[2][l], d = to[3][l];
-      const int below = v->moved[l]<0, above = v->moved[l]> 0;
-      to[0][l] = above ? b : a;
-      to[1][l] = above ? c : below ? a : b;
-      to[2][l] = above ? d : below ? b : c;
-      to[3][l] = below ? c : d;
+  PMB_EACH_LANE (l) {
+    const int32_t x = v->at[0][l] - 1, inside = x > 0 ? (x < last - 3 ? x : last - 3) : 0;
+    moved[l] = x - inside;
+    any_moved |= (uint32_t)moved[l];
+  }
+  PMB_EACH_LANE (l) {
+    start[l] = v->cell[l] - moved[l];
+  }
+  for (int row = 0; row < 4; ++row) {
+    PMB_T_REAL(*to)[LANES] = v->rows[row];
+    PMB_T_NAME(lanes_quads)(samples + first[row] - 1, any_moved ? start : v->cell, to);
+    if (any_moved) {
+      PMB_EACH_LANE (l) {
+        const PMB_T_REAL a = to[0][l], b = to[1][l], c = to[2][l], d = to[3][l];
+        const int below = moved[l]<0, above = moved[l]> 0;
+        to[0][l] = above ? b : a;
+        to[1][l] = above ? c : below ? a : b;
+        to[2][l] = above ? d : below ? b : c;
+        to[3][l] = below ? c : d;
+      }
     }
   }
 }
@@ -45,9 +73,7 @@ static void PMB_T_NAME(read_row)(
 static void PMB_T_NAME(find_cells)(const ray_lanes *s, PMB_T_NAME(typed) * v)
 {
   const pmb_ray_job *job = s->job;
-  const int64_t *stride = job->strides;
-  const int32_t last = job->dims[0] > 4 ? job->dims[0] - 4 : 0;
-  uint32_t any_moved = 0;
+  const int64_t *stride = job->strides, first[4] = { 0, stride[1], stride[2], stride[1] + stride[2] };
   for (int a = 0; a < 3; ++a) {
     PMB_EACH_LANE (l) {
       const float p = pmb_ray_at(s->origin[a][l], s->step[a][l], s->r[l]);
@@ -56,14 +82,14 @@ static void PMB_T_NAME(find_cells)(const ray_lanes *s, PMB_T_NAME(typed) * v)
     }
   }
   PMB_EACH_LANE (l) {
-    const int32_t x = v->at[0][l] - 1, start = x > 0 ? (x < last ? x : last) : 0;
-    v->offset[l] = start * stride[0] + v->at[1][l] * stride[1] + v->at[2][l] * stride[2];
-    v->moved[l] = x - start;
-    any_moved |= (uint32_t)(x - start);
+    v->cell[l] = v->at[0][l] * stride[0] + v->at[1][l] * stride[1] + v->at[2][l] * stride[2];
   }
-  v->any_moved = any_moved;
+  if (s->wants_gradients) {
+    PMB_T_NAME(read_quads)(job, v, first);
+    return;
+  }
   for (int row = 0; row < 4; ++row) {
-    PMB_T_NAME(read_row)(job, v, (row & 1) * stride[1] + (row >> 1) * stride[2], v->offset, v->rows[row]);
+    PMB_T_NAME(read_pairs)(job, first[row], v->cell, v->rows[row] + 1);
   }
 }
 
@@ -106,24 +132,34 @@ static void PMB_T_NAME(find_gradient)(ray_lanes *s, const PMB_T_NAME(typed) * v,
   const pmb_ray_job *job = s->job;
   const int64_t stride = job->strides[axis], third = axis == 0 ? 0 : job->strides[3 - axis];
   const int32_t end = job->dims[axis] - 2;
-  int64_t offset[2][LANES];
-  PMB_T_REAL beside[2][2][4][LANES], factor[2][LANES]; /* the rows below and above, by the third axis */
+  const int64_t *cell[2] = { v->cell, v->cell };
+  int64_t inside[2][LANES];                            /* the same, moved into the volume */
+  PMB_T_REAL beside[2][2][2][LANES], factor[2][LANES]; /* the rows below and above, by the third axis */
   const PMB_T_REAL *low[8], *high[8];
   float gradient[LANES];
+  uint32_t outside = 0;
   PMB_EACH_LANE (l) {
     const int has_below = v->at[axis][l] > 0, has_above = v->at[axis][l] < end;
-    offset[0][l] = v->offset[l] - (has_below ? stride : 0);
-    offset[1][l] = v->offset[l] + (has_above ? 2 * stride : stride);
     factor[0][l] = has_below ? (PMB_T_REAL)0.5 : 1;
     factor[1][l] = has_above ? (PMB_T_REAL)0.5 : 1;
+    outside |= !(has_below & has_above);
+  }
+  if (outside && axis > 0) {
+    PMB_EACH_LANE (l) {
+      inside[0][l] = v->cell[l] + (v->at[axis][l] > 0 ? 0 : stride);
+      inside[1][l] = v->cell[l] - (v->at[axis][l] < end ? 0 : stride);
+    }
+    cell[0] = inside[0];
+    cell[1] = inside[1];
   }
   for (int i = 0; i < 4 && axis > 0; ++i) {
-    PMB_T_NAME(read_row)(job, v, (i >> 1) * third, offset[i & 1], beside[i & 1][i >> 1]);
+    const int64_t first = (i & 1 ? 2 * stride : -stride) + (i >> 1) * third;
+    PMB_T_NAME(read_pairs)(job, first, cell[i & 1], beside[i & 1][i >> 1]);
   }
   for (int c = 0; c < 8; ++c) {
     const int x = c & 1, row = c >> 1, up = c >> axis & 1, other = c >> (3 - axis) & 1;
-    low[c] = axis == 0 ? v->rows[row][x] : up ? v->rows[row & ~axis][1 + x] : beside[0][other][1 + x];
-    high[c] = axis == 0 ? v->rows[row][2 + x] : up ? beside[1][other][1 + x] : v->rows[row | axis][1 + x];
+    low[c] = axis == 0 ? v->rows[row][x] : up ? v->rows[row & ~axis][1 + x] : beside[0][other][x];
+    high[c] = axis == 0 ? v->rows[row][2 + x] : up ? beside[1][other][x] : v->rows[row | axis][1 + x];
   }
   PMB_EACH_LANE (l) {
     const PMB_T_REAL t[3] = { v->t[0][l], v->t[1][l], v->t[2][l] };
@@ -321,7 +357,7 @@ static uint32_t PMB_T_NAME(show_colors)(ray_lanes *s, PMB_T_NAME(typed) * v)
   if (!shows) {
     return 0;
   }
-  if (job->shade || job->gradient_table) {
+  if (s->wants_gradients) {
     PMB_T_NAME(find_gradients)(s, v, shows);
   }
   if (job->gradient_table) {
@@ -350,6 +386,8 @@ static void PMB_T_NAME(cast_tile)(const pmb_ray_picture *p, int x0, int y0)
 {
   const pmb_ray_job *job = p->job;
   ray_lanes s = { .picture = p, .job = job, .x0 = x0, .y0 = y0, .pixels = p->side * p->side };
+  s.wants_gradients =
+    job->mode < PMB_RAY_MAXIMUM && job->mode != PMB_RAY_ISOSURFACE && (job->shade || job->gradient_table);
   PMB_T_NAME(typed) v;
   uint32_t wanting = 0xffff, ended = 0,
            alive = 0xffff; /* lanes without a sample to look at; at the end of their ray; with a ray */
