@@ -16,9 +16,9 @@ typedef struct ray_lanes {
   pmb_ray ray[LANES];             /* the same rays as in the arrays below */
   int pixel[LANES];               /* in the order of the tile; -1: none */
   float origin[3][LANES], step[3][LANES], view[3][LANES], enter[LANES], leave[LANES];
-  float color[4][LANES], depth[LANES]; /* so far */
-  int32_t next[LANES], last[LANES];    /* range of the samples to look at */
-  float r[LANES];                      /* current place on the ray */
+  float color[4][LANES];            /* so far */
+  int32_t next[LANES], last[LANES]; /* range of the samples to look at */
+  float r[LANES];                   /* current place on the ray */
   float entry[4][LANES], gradient[3][LANES];
   float normal[3][LANES], sum[3][LANES], shine[3][LANES];
 } ray_lanes;
@@ -49,13 +49,18 @@ static void set_ray(ray_lanes *s, int l, const pmb_ray *ray)
   for (int c = 0; c < 4; ++c) {
     s->color[c][l] = 0;
   }
-  s->depth[l] = 1;
   s->next[l] = s->last[l] = 0;
+}
+
+/* The number of a tile's pixel in the picture. */
+static size_t pixel_offset(const ray_lanes *s, const pmb_ray_request *request, int pixel)
+{
+  return (size_t)pixel_y(s, pixel) * (size_t)request->width + (size_t)pixel_x(s, pixel);
 }
 
 static void put_pixel(const ray_lanes *s, const pmb_ray_request *request, int pixel, const pmb_pixel *from)
 {
-  const size_t at = (size_t)pixel_y(s, pixel) * (size_t)request->width + (size_t)pixel_x(s, pixel);
+  const size_t at = pixel_offset(s, request, pixel);
   memcpy(request->colors + 4 * at, from->color, sizeof(from->color));
   if (request->depth) {
     request->depth[at] = from->depth;

@@ -217,17 +217,19 @@ static int PMB_T_NAME(enter_brick)(const ray_lanes *s, const pmb_ray *ray, PMB_T
   return 1;
 }
 
-/* Writes a lane's pixel. */
+/* Writes a lane's pixel. Surfaces are in the picture, or will be. */
 static void PMB_T_NAME(end_pixel)(ray_lanes *s, PMB_T_NAME(typed) * v, const pmb_ray_request *request, int l)
 {
   const pmb_ray_job *job = s->job;
-  pmb_pixel pixel = { { s->color[0][l], s->color[1][l], s->color[2][l], s->color[3][l] }, s->depth[l] };
+  pmb_pixel pixel = { { s->color[0][l], s->color[1][l], s->color[2][l], s->color[3][l] }, 1 };
   if (job->mode >= PMB_RAY_MAXIMUM && v->count[l] > 0) {
     const PMB_T_REAL value = job->mode == PMB_RAY_AVERAGE ? (PMB_T_REAL)(v->sum[l] / v->count[l]) : v->extreme[l];
     const pmb_ray_entry entry = pmb_ray_color(job, PMB_T_NAME(pmb_ray_place_of)(job, value));
     pmb_ray_behind(&pixel, entry.color, 0, 1);
   }
-  put_pixel(s, request, s->pixel[l], &pixel);
+  if (job->mode != PMB_RAY_ISOSURFACE) {
+    put_pixel(s, request, s->pixel[l], &pixel);
+  }
   s->pixel[l] = -1;
 }
 
@@ -244,8 +246,8 @@ static int PMB_T_NAME(begin_pixel)(ray_lanes *s, PMB_T_NAME(typed) * v, const pm
     }
     const float *limits = request->depth_limit;
     pmb_ray *ray = &s->ray[l];
+    put_pixel(s, request, pixel, &nothing);
     if (!pmb_ray_make(job, x, y, limits ? limits[(size_t)y * (size_t)job->width + (size_t)x] : 1, ray)) {
-      put_pixel(s, request, pixel, &nothing);
       continue;
     }
     const PMB_T_NAME(pmb_ray_walk)
@@ -290,8 +292,141 @@ static int PMB_T_NAME(go_on)(ray_lanes *s, PMB_T_NAME(typed) * v, const pmb_ray_
   }
 }
 
-/* Composites surfaces in lanes whose last two samples are on both sides of an isovalue. Returns bits of nearly opaque lanes. */
-static uint32_t PMB_T_NAME(show_surfaces)(ray_lanes *s, PMB_T_NAME(typed) * v)
+/* Up to 16 surfaces that wait to be shown, in the order in which rays meet them. */
+typedef struct PMB_T_NAME(surfaces) {
+  ray_lanes s;
+  PMB_T_NAME(typed) v;
+  int count;
+  float low[LANES], high[LANES]; /* as in pmb_ray_interval */
+  PMB_T_REAL from[LANES], to[LANES], iso[LANES];
+  uint8_t is_opaque[PMB_RAY_TILE * PMB_RAY_TILE]; /* per pixel of the tile: hides what is behind */
+} PMB_T_NAME(surfaces);
+
+/* pmb_ray_refine for all lanes. */
+static void PMB_T_NAME(refine)(PMB_T_NAME(surfaces) * w)
+{
+  ray_lanes *s = &w->s;
+  float close[LANES], found[LANES];
+  int32_t inside[LANES], is_behind[LANES], is_open[LANES], is_lost[LANES]; /* lost: at a place without a value */
+  PMB_EACH_LANE (l) {
+    close[l] = PMB_RAY_MARGIN(w->high[l]);
+    inside[l] = w->from[l] >= w->iso[l];
+    is_behind[l] = is_lost[l] = 0;
+    s->r[l] = w->low[l];
+  }
+  for (int i = 0; i < PMB_RAY_REFINED; ++i) {
+    int32_t any = 0;
+    PMB_EACH_LANE (l) {
+      is_open[l] = (w->high[l] - w->low[l] > close[l]) & !is_lost[l];
+      any |= is_open[l];
+    }
+    if (!any) {
+      break;
+    }
+    PMB_EACH_LANE (l) {
+      const PMB_T_NAME(pmb_ray_interval) x = { w->low[l], w->high[l], w->from[l], w->to[l], s->r[l], is_behind[l] };
+      const float r = PMB_T_NAME(pmb_ray_guess)(&x, w->iso[l], i, close[l]);
+      s->r[l] = is_open[l] ? r : s->r[l];
+    }
+    PMB_T_NAME(find_cells)(s, &w->v);
+    PMB_T_NAME(find_values)(&w->v, s->job);
+    PMB_EACH_LANE (l) {
+      PMB_T_NAME(pmb_ray_interval)
+      x = { w->low[l], w->high[l], w->from[l], w->to[l], s->r[l], is_behind[l] };
+      const PMB_T_REAL value = w->v.value[l];
+      const int32_t is_known = value == value, narrows = is_open[l] & is_known;
+      PMB_T_NAME(pmb_ray_narrow)(&x, w->iso[l], inside[l], value);
+      w->low[l] = narrows ? x.low : w->low[l];
+      w->high[l] = narrows ? x.high : w->high[l];
+      w->from[l] = narrows ? x.from : w->from[l];
+      w->to[l] = narrows ? x.to : w->to[l];
+      is_behind[l] = narrows ? x.is_behind : is_behind[l];
+      is_lost[l] |= is_open[l] & !is_known;
+    }
+  }
+  PMB_EACH_LANE (l) {
+    const PMB_T_NAME(pmb_ray_interval) x = { w->low[l], w->high[l], w->from[l], w->to[l], s->r[l], is_behind[l] };
+    found[l] = PMB_T_NAME(pmb_ray_secant)(&x, w->iso[l]);
+  }
+  PMB_EACH_LANE (l) {
+    s->r[l] = is_lost[l] ? s->r[l] : found[l];
+  }
+}
+
+/* Composites a surface in the picture. */
+static void PMB_T_NAME(put_surface)(PMB_T_NAME(surfaces) * w, const pmb_ray_request *request, int l)
+{
+  const ray_lanes *s = &w->s;
+  const int number = s->pixel[l];
+  const size_t at = pixel_offset(s, request, number);
+  const float color[4] = { s->entry[0][l], s->entry[1][l], s->entry[2][l], s->entry[3][l] };
+  if (w->is_opaque[number]) {
+    return;
+  }
+  pmb_pixel pixel = { { 0, 0, 0, 0 }, pmb_ray_depth(s->job, &s->ray[l], s->r[l]) };
+  memcpy(pixel.color, request->colors + 4 * at, sizeof(pixel.color));
+  if (request->depth && request->depth[at] < pixel.depth) {
+    pixel.depth = request->depth[at];
+  }
+  w->is_opaque[number] = !pmb_ray_behind(&pixel, color, 0, 1);
+  put_pixel(s, request, number, &pixel);
+}
+
+/* Finds the surfaces' places and colors and puts them into the picture: pmb_ray_surfaces for all lanes. */
+static void PMB_T_NAME(put_surfaces)(PMB_T_NAME(surfaces) * w, const pmb_ray_request *request)
+{
+  ray_lanes *s = &w->s;
+  const PMB_T_NAME(typed) *v = &w->v;
+  for (int l = w->count; l < LANES; ++l) {
+    set_ray(s, l, NULL);
+    w->low[l] = w->high[l] = 0;
+    w->from[l] = w->to[l] = w->iso[l] = 0;
+  }
+  PMB_T_NAME(refine)(w);
+  s->wants_gradients = 1;
+  PMB_T_NAME(find_cells)(s, &w->v);
+  s->wants_gradients = 0;
+  for (int l = 0; l < w->count && s->job->color_by; ++l) {
+    const int32_t at[3] = { v->at[0][l], v->at[1][l], v->at[2][l] };
+    const double t[3] = { (double)v->t[0][l], (double)v->t[1][l], (double)v->t[2][l] };
+    pmb_ray_entry entry = { { s->entry[0][l], s->entry[1][l], s->entry[2][l], s->entry[3][l] } };
+    pmb_ray_color_by(s->job, at, t, &entry);
+    for (int c = 0; c < 3; ++c) {
+      s->entry[c][l] = entry.color[c];
+    }
+  }
+  PMB_T_NAME(find_gradients)(s, v, (1u << w->count) - 1);
+  light_colors(s);
+  for (int l = 0; l < w->count; ++l) {
+    PMB_T_NAME(put_surface)(w, request, l);
+  }
+  w->count = 0;
+}
+
+/* Adds the surface of an isovalue between a lane's last two samples. */
+static void PMB_T_NAME(add_surface)(
+  PMB_T_NAME(surfaces) * w, const ray_lanes *s, const PMB_T_NAME(typed) * v, int l, const pmb_ray_isovalue *isovalue)
+{
+  const int to = w->count++;
+  set_ray(&w->s, to, &s->ray[l]);
+  w->s.ray[to] = s->ray[l];
+  w->s.pixel[to] = s->pixel[l];
+  for (int c = 0; c < 4; ++c) {
+    w->s.entry[c][to] = isovalue->color[c];
+  }
+  w->low[to] = PMB_T_NAME(pmb_ray_within)(&s->ray[l], s->next[l] - 2);
+  w->high[to] = PMB_T_NAME(pmb_ray_within)(&s->ray[l], s->next[l] - 1);
+  w->from[to] = v->before[l];
+  w->to[to] = v->value[l];
+  w->iso[to] = (PMB_T_REAL)isovalue->value;
+  if (w->count == LANES) {
+    PMB_T_NAME(put_surfaces)(w, s->picture->request);
+  }
+}
+
+/* Adds surfaces in lanes whose last two samples are on both sides of an isovalue. Returns bits of the lanes whose pixels are nearly
+ * opaque. */
+static uint32_t PMB_T_NAME(show_surfaces)(const ray_lanes *s, const PMB_T_NAME(typed) * v, PMB_T_NAME(surfaces) * w)
 {
   const pmb_ray_job *job = s->job;
   uint32_t crossed = 0, ends = 0;
@@ -304,18 +439,17 @@ static uint32_t PMB_T_NAME(show_surfaces)(ray_lanes *s, PMB_T_NAME(typed) * v)
   }
   for (; crossed; crossed &= crossed - 1) {
     const int l = pmb_lowest_bit(crossed);
-    PMB_T_NAME(pmb_ray_walk) *walk = &v->walk[l];
-    pmb_pixel pixel = { { s->color[0][l], s->color[1][l], s->color[2][l], s->color[3][l] }, s->depth[l] };
-    walk->next = s->next[l];
-    walk->before = v->before[l];
-    walk->value = v->value[l];
-    if (!PMB_T_NAME(pmb_ray_surfaces)(job, &s->ray[l], walk, &pixel)) {
-      ends |= 1u << l;
+    int ended = 0;
+    for (int i = 0; i < job->isovalue_count && !ended; ++i) {
+      const pmb_ray_isovalue *isovalue =
+        &job->isovalues[v->value[l] > v->before[l] ? i : job->isovalue_count - 1 - i];
+      const PMB_T_REAL iso = (PMB_T_REAL)isovalue->value;
+      if ((v->before[l] >= iso) != (v->value[l] >= iso)) {
+        PMB_T_NAME(add_surface)(w, s, v, l, isovalue);
+        ended = isovalue->color[3] >= 1;
+      }
     }
-    for (int c = 0; c < 4; ++c) {
-      s->color[c][l] = pixel.color[c];
-    }
-    s->depth[l] = pixel.depth;
+    ends |= (uint32_t)(ended || w->is_opaque[s->pixel[l]]) << l;
   }
   return ends;
 }
@@ -389,6 +523,7 @@ static void PMB_T_NAME(cast_tile)(const pmb_ray_picture *p, int x0, int y0)
   s.wants_gradients =
     job->mode < PMB_RAY_MAXIMUM && job->mode != PMB_RAY_ISOSURFACE && (job->shade || job->gradient_table);
   PMB_T_NAME(typed) v;
+  PMB_T_NAME(surfaces) w;
   uint32_t wanting = 0xffff, ended = 0,
            alive = 0xffff; /* lanes without a sample to look at; at the end of their ray; with a ray */
   for (int l = 0; l < LANES; ++l) {
@@ -396,6 +531,12 @@ static void PMB_T_NAME(cast_tile)(const pmb_ray_picture *p, int x0, int y0)
     v.value[l] = v.extreme[l] = 0;
     v.sum[l] = 0;
     v.count[l] = 0;
+  }
+  if (job->mode == PMB_RAY_ISOSURFACE) {
+    w.s = s;
+    w.v = v;
+    w.count = 0;
+    memset(w.is_opaque, 0, sizeof(w.is_opaque));
   }
   for (;;) {
     for (wanting &= alive; wanting; wanting &= wanting - 1) {
@@ -405,7 +546,7 @@ static void PMB_T_NAME(cast_tile)(const pmb_ray_picture *p, int x0, int y0)
       }
     }
     if (!alive) {
-      return;
+      break;
     }
     PMB_EACH_LANE (l) {
       const float r = (float)s.next[l], enter = s.enter[l], leave = s.leave[l];
@@ -416,7 +557,7 @@ static void PMB_T_NAME(cast_tile)(const pmb_ray_picture *p, int x0, int y0)
     PMB_T_NAME(find_values)(&v, job);
     ended = 0;
     if (job->mode == PMB_RAY_ISOSURFACE) {
-      ended = PMB_T_NAME(show_surfaces)(&s, &v);
+      ended = PMB_T_NAME(show_surfaces)(&s, &v, &w);
     } else if (job->mode == PMB_RAY_COMPOSITE || job->mode == PMB_RAY_SEGMENTS) {
       ended = PMB_T_NAME(show_colors)(&s, &v);
     } else {
@@ -426,5 +567,8 @@ static void PMB_T_NAME(cast_tile)(const pmb_ray_picture *p, int x0, int y0)
     PMB_EACH_LANE (l) {
       wanting |= (uint32_t)(s.next[l] > s.last[l]) << l;
     }
+  }
+  if (job->mode == PMB_RAY_ISOSURFACE && w.count) {
+    PMB_T_NAME(put_surfaces)(&w, p->request);
   }
 }

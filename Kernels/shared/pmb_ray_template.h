@@ -129,34 +129,60 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_gradient)(
   }
 }
 
-/* Finds where between `low` and `high` the value is iso. `from` and `to`: the values there, on both sides of iso. Tries in turn
- * the secant's place, a place just beyond it, and the middle of the interval. */
+/* An interval of a ray with a surface: the values at its ends are on both sides of the isovalue. */
+typedef struct PMB_T_NAME(pmb_ray_interval) {
+  float low, high;
+  PMB_T_REAL from, to; /* values */
+  float r;             /* the place looked at last */
+  int is_behind;       /* the surface is behind it */
+} PMB_T_NAME(pmb_ray_interval);
+
+/* The place on the straight line through the values at the ends; `low` if their difference overflows. */
+PMB_INLINE float PMB_T_NAME(pmb_ray_secant)(const PMB_T_NAME(pmb_ray_interval) * x, PMB_T_REAL iso)
+{
+  const float part = (float)((iso - x->from) / (x->to - x->from));
+  return part == part ? x->low + part * (x->high - x->low) : x->low;
+}
+
+/* The place to look at in step i: in turn the secant's place, a place just beyond it, and the middle of the interval. */
+PMB_INLINE float PMB_T_NAME(pmb_ray_guess)(const PMB_T_NAME(pmb_ray_interval) * x, PMB_T_REAL iso, int i, float close)
+{
+  const float line = PMB_T_NAME(pmb_ray_secant)(x, iso);
+  const float wanted = i % 3 == 0 ? line : i % 3 == 1 ? (x->is_behind ? x->r + close : x->r - close) : x->low;
+  return wanted > x->low && wanted < x->high ? wanted : x->low + 0.5f * (x->high - x->low);
+}
+
+/* Narrows the interval to the part with the surface. value: at x->r; inside: whether the first end is. */
+PMB_INLINE void PMB_T_NAME(pmb_ray_narrow)(
+  PMB_T_NAME(pmb_ray_interval) * x, PMB_T_REAL iso, int inside, PMB_T_REAL value)
+{
+  x->is_behind = (value >= iso) == inside;
+  if (x->is_behind) {
+    x->low = x->r;
+    x->from = value;
+  } else {
+    x->high = x->r;
+    x->to = value;
+  }
+}
+
+/* Finds where between `low` and `high` the value is iso. `from` and `to`: the values there, on both sides of iso. */
 PMB_INLINE float PMB_T_NAME(pmb_ray_refine)(
   const pmb_ray_job *job, const pmb_ray *ray, PMB_T_REAL iso, float low, PMB_T_REAL from, float high, PMB_T_REAL to)
 {
   const float close = PMB_RAY_MARGIN(high);
   const int inside = from >= iso;
   PMB_T_NAME(pmb_ray_cell) cell;
-  float r = low;
-  int is_behind = 0; /* the surface is behind r */
-  for (int i = 0; i < PMB_RAY_REFINED && high - low > close; ++i) {
-    const float line = low + (float)((iso - from) / (to - from)) * (high - low);
-    const float wanted = i % 3 == 0 ? line : i % 3 == 1 ? (is_behind ? r + close : r - close) : low;
-    r = wanted > low && wanted < high ? wanted : low + 0.5f * (high - low);
-    const PMB_T_REAL value = PMB_T_NAME(pmb_ray_value)(job, ray, r, &cell);
+  PMB_T_NAME(pmb_ray_interval) x = { low, high, from, to, low, 0 };
+  for (int i = 0; i < PMB_RAY_REFINED && x.high - x.low > close; ++i) {
+    x.r = PMB_T_NAME(pmb_ray_guess)(&x, iso, i, close);
+    const PMB_T_REAL value = PMB_T_NAME(pmb_ray_value)(job, ray, x.r, &cell);
     if (!(value == value)) {
-      return r;
+      return x.r;
     }
-    is_behind = (value >= iso) == inside;
-    if (is_behind) {
-      low = r;
-      from = value;
-    } else {
-      high = r;
-      to = value;
-    }
+    PMB_T_NAME(pmb_ray_narrow)(&x, iso, inside, value);
   }
-  return low + (float)((iso - from) / (to - from)) * (high - low);
+  return PMB_T_NAME(pmb_ray_secant)(&x, iso);
 }
 
 /* The place of a value in the table of colors. */

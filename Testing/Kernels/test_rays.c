@@ -394,6 +394,32 @@ static void narrow_peaks(void)
   pmb_destroy(context);
 }
 
+/* Long steps over a jump whose height overflows: surfaces lie between the two samples. */
+static void overflowing_jumps(void)
+{
+  static shot s;
+  pmb_context *context = context_new(2, NULL);
+  test_volume v;
+  test_rng rng = { 22 };
+  int covered = 0;
+  volume_make(&v, PMB_FLOAT32, 40, 21, 22, LAYOUT_PACKED);
+  for (int n = 0; n < 40 * 21 * 22; n++) ((float *)v.view.samples)[n] = n % 40 < 20 ? -3e38f : 3e38f;
+  shot_make(&s, PMB_RAY_ISOSURFACE);
+  set_isovalues(&s, 1, 2e38, 0, 1);
+  place_camera(&s, &v.view, CAMERA_PERSPECTIVE, &rng);
+  s.r.step = 5;
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+  for (int n = 0; n < PIXELS; n++) {
+    covered += s.colors[4 * n + 3] == 1;
+    CHECK(s.depth[n] >= 0 && s.depth[n] <= 1 && s.colors[4 * n] >= 0 && s.colors[4 * n] <= 1,
+      "pixel %d: depth %g, red %g", n, s.depth[n], s.colors[4 * n]);
+  }
+  CHECK(covered > 20, "%d pixels have a surface", covered);
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
 /* Environment: PMB_TEST_ROUNDS, the number of rounds; PMB_TEST_SEED, the seed of the first. Each round has its own seed. */
 static uint64_t first_seed = 7000;
 
@@ -466,5 +492,6 @@ TEST_MAIN(
   CASE(jitter)
   CASE(narrow_peaks)
   CASE(opaque_values)
+  CASE(overflowing_jumps)
   CASE(anything)
 )
