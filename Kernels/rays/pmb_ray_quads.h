@@ -17,7 +17,7 @@ PMB_INLINE void lanes_quads_f32(const float *from, const int64_t *offset, float 
 
 PMB_INLINE __m128 lanes_two_pairs_f32(const float *from, const int64_t *offset)
 {
-  const __m128 low = _mm_castpd_ps(_mm_load_sd((const double *)(const void *)(from + offset[0])));
+  const __m128 low = _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(const void *)(from + offset[0])));
   return _mm_loadh_pi(low, (const __m64 *)(const void *)(from + offset[1]));
 }
 
