@@ -135,12 +135,12 @@ static pmb_status count_bricks(
 
 pmb_status pmb_histogram(pmb_context *context, const pmb_histogram_request *request)
 {
+  PMB_STEP(pmb_begin(context));
   return pmb_histogram_without(context, request, (pmb_fill){ NAN, 0 });
 }
 
 pmb_status pmb_histogram_without(pmb_context *context, const pmb_histogram_request *request, pmb_fill fill)
 {
-  PMB_STEP(pmb_begin(context));
   PMB_STEP(check(context, request));
   const int64_t *dims = context->volume.dims;
   pmb_buffer work = { NULL, 0 }, copy = { NULL, 0 };
