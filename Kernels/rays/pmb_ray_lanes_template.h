@@ -306,7 +306,7 @@ typedef struct PMB_T_NAME(surfaces) {
 static void PMB_T_NAME(refine)(PMB_T_NAME(surfaces) * w)
 {
   ray_lanes *s = &w->s;
-  float close[LANES], found[LANES];
+  float close[LANES];
   int32_t inside[LANES], is_behind[LANES], is_open[LANES], is_lost[LANES]; /* lost: at a place without a value */
   PMB_EACH_LANE (l) {
     close[l] = PMB_RAY_MARGIN(w->high[l]);
@@ -346,10 +346,8 @@ static void PMB_T_NAME(refine)(PMB_T_NAME(surfaces) * w)
   }
   PMB_EACH_LANE (l) {
     const PMB_T_NAME(pmb_ray_interval) x = { w->low[l], w->high[l], w->from[l], w->to[l], s->r[l], is_behind[l] };
-    found[l] = PMB_T_NAME(pmb_ray_secant)(&x, w->iso[l]);
-  }
-  PMB_EACH_LANE (l) {
-    s->r[l] = is_lost[l] ? s->r[l] : found[l];
+    const float found = PMB_T_NAME(pmb_ray_secant)(&x, w->iso[l]);
+    s->r[l] = is_lost[l] ? s->r[l] : found;
   }
 }
 
