@@ -439,10 +439,8 @@ static uint32_t PMB_T_NAME(show_surfaces)(const ray_lanes *s, const PMB_T_NAME(t
     const int l = pmb_lowest_bit(crossed);
     int ended = 0;
     for (int i = 0; i < job->isovalue_count && !ended; ++i) {
-      const pmb_ray_isovalue *isovalue =
-        &job->isovalues[v->value[l] > v->before[l] ? i : job->isovalue_count - 1 - i];
-      const PMB_T_REAL iso = (PMB_T_REAL)isovalue->value;
-      if ((v->before[l] >= iso) != (v->value[l] >= iso)) {
+      const pmb_ray_isovalue *isovalue = PMB_T_NAME(pmb_ray_met)(job, i, v->before[l], v->value[l]);
+      if (isovalue) {
         PMB_T_NAME(add_surface)(w, s, v, l, isovalue);
         ended = isovalue->color[3] >= 1;
       }

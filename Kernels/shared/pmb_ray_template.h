@@ -347,6 +347,15 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_light)(
   }
 }
 
+/* Isovalue i in the order in which a ray meets them from one value to the next. NULL: it does not meet that one. */
+PMB_INLINE const pmb_ray_isovalue *PMB_T_NAME(pmb_ray_met)(
+  const pmb_ray_job *job, int i, PMB_T_REAL before, PMB_T_REAL value)
+{
+  const pmb_ray_isovalue *isovalue = &job->isovalues[value > before ? i : job->isovalue_count - 1 - i];
+  const PMB_T_REAL iso = (PMB_T_REAL)isovalue->value;
+  return (before >= iso) != (value >= iso) ? isovalue : NULL;
+}
+
 /* Composites the surfaces between the last two samples, front to back. Returns as pmb_ray_behind. */
 PMB_INLINE int PMB_T_NAME(pmb_ray_surfaces)(
   const pmb_ray_job *job, const pmb_ray *ray, const PMB_T_NAME(pmb_ray_walk) * walk, pmb_pixel *pixel)
@@ -355,12 +364,12 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_surfaces)(
   const float high = PMB_T_NAME(pmb_ray_within)(ray, walk->next - 1);
   int goes_on = 1;
   for (int i = 0; i < job->isovalue_count && goes_on; ++i) {
-    const pmb_ray_isovalue *isovalue = &job->isovalues[walk->value > walk->before ? i : job->isovalue_count - 1 - i];
-    const PMB_T_REAL iso = (PMB_T_REAL)isovalue->value;
-    if ((walk->before >= iso) != (walk->value >= iso)) {
+    const pmb_ray_isovalue *isovalue = PMB_T_NAME(pmb_ray_met)(job, i, walk->before, walk->value);
+    if (isovalue) {
       pmb_ray_entry entry;
       PMB_T_NAME(pmb_ray_cell) cell;
-      const float r = PMB_T_NAME(pmb_ray_refine)(job, ray, iso, low, walk->before, high, walk->value);
+      const float r =
+        PMB_T_NAME(pmb_ray_refine)(job, ray, (PMB_T_REAL)isovalue->value, low, walk->before, high, walk->value);
       const float depth = pmb_ray_depth(job, ray, r);
       for (int c = 0; c < 4; ++c) {
         entry.color[c] = isovalue->color[c];
