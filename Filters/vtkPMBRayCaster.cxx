@@ -13,7 +13,10 @@
 
 #include "rays/pmb_rays.h"
 
+#include <atomic>
+#include <chrono>
 #include <functional>
+#include <future>
 #include <new>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -55,16 +58,45 @@ pmb_status CastToOpenGL(Context& context, vtkPMBContourFilter::OpenGLBuffers* bu
   return status;
 }
 
-// Unless it is bound.
-pmb_status Bind(Context& context, Binding& volume, vtkDataArray* array)
+int IsStopped(void* target, double)
+{
+  return static_cast<vtkPMBRayCaster::Target*>(target)->IsStopped() ? 1 : 0;
+}
+
+int IsSet(void* flag, double)
+{
+  return *static_cast<const std::atomic<bool>*>(flag) ? 1 : 0;
+}
+
+// Calls a function that sends the volume to the GPU, in a thread if there is one to be had. Meanwhile the target gets ready.
+pmb_status BindBeside(Context& context, vtkPMBRayCaster::Target& target, const std::function<pmb_status()>& bind)
+{
+  std::atomic<bool> isStopped(false);
+  pmb_set_progress(context.Get(), IsSet, &isStopped);
+  std::future<pmb_status> bound = std::async(bind);
+  target.MakeReady();
+  while (bound.wait_for(std::chrono::milliseconds(5)) == std::future_status::timeout)
+  {
+    isStopped = target.IsStopped();
+  }
+  pmb_set_progress(context.Get(), IsStopped, &target);
+  return bound.get(); // without a thread it binds here
+}
+
+// Unless it is bound. target: can stop it; may be null.
+pmb_status Bind(Context& context, Binding& volume, vtkDataArray* array, vtkPMBRayCaster::Target* target)
 {
   if (volume.Matches(context.Bound))
   {
     return PMB_OK;
   }
   context.Unbind();
-  volume.CopyIfNeeded(array, [](double) {});
-  return context.Bind(volume, array);
+  const auto bind = [&]
+  {
+    volume.CopyIfNeeded(array, [](double) {});
+    return context.Bind(volume, array);
+  };
+  return target && context.OnGPU ? BindBeside(context, *target, bind) : bind();
 }
 
 pmb_status CastBound(Context& context, Job& job)
@@ -87,11 +119,6 @@ pmb_status CastBound(Context& context, Job& job)
   return pmb_cast_rays(context.Get(), &request);
 }
 
-int IsStopped(void* target, double)
-{
-  return static_cast<vtkPMBRayCaster::Target*>(target)->IsStopped() ? 1 : 0;
-}
-
 // Calls a function for the bound volume. Where the GPU gives up, the CPU takes over. target: can stop it.
 std::string Run(Context& context, const DeviceSettings& wanted, Binding& volume, vtkDataArray* array,
   vtkPMBRayCaster::Target* target, const std::function<pmb_status()>& task, bool& wasStopped, std::string& warning)
@@ -100,7 +127,7 @@ std::string Run(Context& context, const DeviceSettings& wanted, Binding& volume,
   {
     warning += context.Prepare(wanted, volume);
     pmb_set_progress(context.Get(), target ? IsStopped : nullptr, target);
-    pmb_status status = Bind(context, volume, array);
+    pmb_status status = Bind(context, volume, array, target);
     status = status == PMB_OK ? task() : status;
     pmb_set_progress(context.Get(), nullptr, nullptr);
     wasStopped = status == PMB_ABORTED;

@@ -52,6 +52,9 @@ public:
   public:
     virtual ~Target() = default;
 
+    // Gets ready to draw. Called while a volume goes to a GPU.
+    virtual void MakeReady() = 0;
+
     // Takes the range of the samples. low > high: none is finite.
     virtual void SetRange(double low, double high) = 0;
 

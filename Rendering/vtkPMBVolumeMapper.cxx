@@ -93,6 +93,7 @@ struct Scene : vtkPMBRayCaster::Target
     this->Planes.clear();
   }
 
+  void MakeReady() override { this->Picture.MakeReady(); }
   void SetRange(double low, double high) override
   {
     if (this->ColorBy)

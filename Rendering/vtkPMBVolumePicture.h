@@ -110,6 +110,35 @@ public:
   // The buffers, for a GPU: colors, depth, and limits in the place of points, normals, and triangles.
   vtkPMBContourFilter::OpenGLBuffers* GetBuffers() { return &this->Names; }
 
+  // Compiles the program the first time, which takes longer than any picture. Returns false if OpenGL cannot.
+  bool MakeReady()
+  {
+    if (!this->Quad)
+    {
+      this->Quad.reset(new vtkOpenGLQuadHelper(this->Window, nullptr,
+        "//VTK::System::Dec\n"
+        "//VTK::Output::Dec\n"
+        "uniform samplerBuffer colors;\n"
+        "uniform samplerBuffer depth;\n"
+        "in vec2 texCoord;\n"
+        "uniform ivec2 size;\n"
+        "void main()\n"
+        "{\n"
+        "  ivec2 at = ivec2(texCoord * vec2(size));\n"
+        "  vec4 color = texelFetch(colors, at.x + size.x * at.y);\n"
+        "  if (color.a == 0.0) { discard; }\n"
+        "  gl_FragData[0] = color;\n"
+        "  gl_FragDepth = texelFetch(depth, at.x + size.x * at.y).r;\n"
+        "}\n",
+        ""));
+    }
+    else
+    {
+      this->Window->GetShaderCache()->ReadyShaderProgram(this->Quad->Program);
+    }
+    return this->Quad->Program && this->Quad->Program->GetCompiled();
+  }
+
   // Puts the picture over what the renderer has drawn. hides: its depth counts, as that of a surface. replaces: wherever it
   // shows something.
   void Draw(bool hides, bool replaces)
@@ -194,34 +223,6 @@ private:
       texture->CreateTextureBuffer(static_cast<unsigned int>(pixels), numbers, VTK_FLOAT, buffer);
     }
     return glGetError() == GL_NO_ERROR;
-  }
-
-  bool MakeReady()
-  {
-    if (!this->Quad)
-    {
-      this->Quad.reset(new vtkOpenGLQuadHelper(this->Window, nullptr,
-        "//VTK::System::Dec\n"
-        "//VTK::Output::Dec\n"
-        "uniform samplerBuffer colors;\n"
-        "uniform samplerBuffer depth;\n"
-        "in vec2 texCoord;\n"
-        "uniform ivec2 size;\n"
-        "void main()\n"
-        "{\n"
-        "  ivec2 at = ivec2(texCoord * vec2(size));\n"
-        "  vec4 color = texelFetch(colors, at.x + size.x * at.y);\n"
-        "  if (color.a == 0.0) { discard; }\n"
-        "  gl_FragData[0] = color;\n"
-        "  gl_FragDepth = texelFetch(depth, at.x + size.x * at.y).r;\n"
-        "}\n",
-        ""));
-    }
-    else
-    {
-      this->Window->GetShaderCache()->ReadyShaderProgram(this->Quad->Program);
-    }
-    return this->Quad->Program && this->Quad->Program->GetCompiled();
   }
 
   vtkWeakPointer<vtkOpenGLRenderWindow> Window; // that the rest belongs to

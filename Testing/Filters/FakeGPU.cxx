@@ -6,6 +6,7 @@ extern "C"
 {
 #include "core/pmb_backend.h"
 #include "cuda/pmb_cuda.h"
+#include "rays/pmb_rays.h"
 
   // FakeParticles.c: computes on the CPU in place of a GPU.
   pmb_status fake_count_particles(pmb_particles* particles);
@@ -255,6 +256,21 @@ pmb_status MapGL(pmb_context* context, pmb_gl_buffers* buffers, void* memory[], 
   return TheMachine().GL ? PMB_OK : Fail(context, PMB_UNAVAILABLE);
 }
 
+// The CPU's picture, into memory that is "on the device".
+pmb_status CastRays(pmb_context* context, const pmb_ray_request* request, const pmb_ray_job*)
+{
+  pmb_status status = Begin(context, FAKE_CAST);
+  if (status == PMB_OK)
+  {
+    pmb_ray_request onHost = *request;
+    onHost.on_device = 0;
+    context->backend = &pmb_cpu_backend;
+    status = pmb_cast_rays(context, &onHost);
+    context->backend = &pmb_cuda_backend;
+  }
+  return End(context, FAKE_CAST, status);
+}
+
 pmb_status CountParticles(pmb_context* context, pmb_particles* particles)
 {
   const pmb_status status = Begin(context, FAKE_COUNT);
@@ -271,7 +287,7 @@ pmb_status EmitParticles(pmb_context* context, pmb_particles* particles, const p
 extern "C"
 {
   extern const pmb_backend pmb_cuda_backend = { "fake", Create, Destroy, Bind, Unbind, Count, Emit, Refresh, Summary,
-    0, nullptr, RegisterGL, UnregisterGL, MapGL, MoveGL, UnmapGL, nullptr, CountParticles, EmitParticles };
+    0, nullptr, RegisterGL, UnregisterGL, MapGL, MoveGL, UnmapGL, CastRays, CountParticles, EmitParticles };
 
   const char* pmb_cuda_missing(void)
   {

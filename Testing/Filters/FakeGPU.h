@@ -16,6 +16,7 @@ enum fake_call
   FAKE_COUNT,
   FAKE_EMIT,
   FAKE_SUMMARY,
+  FAKE_CAST,
   FAKE_CALLS
 };
 
