@@ -68,35 +68,18 @@ int IsSet(void* flag, double)
   return *static_cast<const std::atomic<bool>*>(flag) ? 1 : 0;
 }
 
-// Calls a function that sends the volume to the GPU, in a thread if there is one to be had. Meanwhile the target gets ready.
-pmb_status BindBeside(Context& context, vtkPMBRayCaster::Target& target, const std::function<pmb_status()>& bind)
+// Calls a function that makes the context and binds the volume, in a thread if there is one to be had. Meanwhile the target gets
+// ready. The function takes the core's hook that asks whether to stop.
+pmb_status BindBeside(vtkPMBRayCaster::Target& target, const std::function<pmb_status(pmb_progress, void*)>& bind)
 {
   std::atomic<bool> isStopped(false);
-  pmb_set_progress(context.Get(), IsSet, &isStopped);
-  std::future<pmb_status> bound = std::async(bind);
+  std::future<pmb_status> bound = std::async(bind, IsSet, &isStopped);
   target.MakeReady();
   while (bound.wait_for(std::chrono::milliseconds(5)) == std::future_status::timeout)
   {
     isStopped = target.IsStopped();
   }
-  pmb_set_progress(context.Get(), IsStopped, &target);
   return bound.get(); // without a thread it binds here
-}
-
-// Unless it is bound. target: can stop it; may be null.
-pmb_status Bind(Context& context, Binding& volume, vtkDataArray* array, vtkPMBRayCaster::Target* target)
-{
-  if (volume.Matches(context.Bound))
-  {
-    return PMB_OK;
-  }
-  context.Unbind();
-  const auto bind = [&]
-  {
-    volume.CopyIfNeeded(array, [](double) {});
-    return context.Bind(volume, array);
-  };
-  return target && context.OnGPU ? BindBeside(context, *target, bind) : bind();
 }
 
 pmb_status CastBound(Context& context, Job& job)
@@ -119,15 +102,26 @@ pmb_status CastBound(Context& context, Job& job)
   return pmb_cast_rays(context.Get(), &request);
 }
 
-// Calls a function for the bound volume. Where the GPU gives up, the CPU takes over. target: can stop it.
+// Calls a function for the bound volume. Where the GPU gives up, the CPU takes over. target: can stop it; may be null.
 std::string Run(Context& context, const DeviceSettings& wanted, Binding& volume, vtkDataArray* array,
   vtkPMBRayCaster::Target* target, const std::function<pmb_status()>& task, bool& wasStopped, std::string& warning)
 {
-  for (;;)
+  const auto bind = [&](pmb_progress hook, void* user)
   {
     warning += context.Prepare(wanted, volume);
+    if (volume.Matches(context.Bound))
+    {
+      return PMB_OK;
+    }
+    pmb_set_progress(context.Get(), hook, user);
+    context.Unbind();
+    volume.CopyIfNeeded(array, [](double) {});
+    return context.Bind(volume, array);
+  };
+  for (;;)
+  {
+    pmb_status status = target && !volume.Matches(context.Bound) ? BindBeside(*target, bind) : bind(nullptr, nullptr);
     pmb_set_progress(context.Get(), target ? IsStopped : nullptr, target);
-    pmb_status status = Bind(context, volume, array, target);
     status = status == PMB_OK ? task() : status;
     pmb_set_progress(context.Get(), nullptr, nullptr);
     wasStopped = status == PMB_ABORTED;

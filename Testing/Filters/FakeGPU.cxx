@@ -13,11 +13,13 @@ extern "C"
   pmb_status fake_emit_particles(pmb_particles* particles, const pmb_mesh* mesh);
 }
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <map>
 #include <mutex>
+#include <thread>
 
 namespace
 {
@@ -39,7 +41,7 @@ struct Plan
 struct Machine
 {
   std::mutex Mutex;
-  bool Absent = false, FailMeasure = false;
+  bool Absent = false, FailMeasure = false, AwaitStop = false;
   Plan Plans[FAKE_CALLS];
   std::map<const pmb_context*, Held> Contexts;
   std::map<const void*, size_t> Pieces;
@@ -163,9 +165,26 @@ void Unbind(pmb_context* context)
   pmb_cpu_backend.unbind(context);
 }
 
+// Returns PMB_OK if nobody stops the call within 10 s.
+pmb_status AwaitStop(pmb_context* context)
+{
+  pmb_status status = PMB_OK;
+  for (int i = 0; i < 10000 && status == PMB_OK; ++i)
+  {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    status = pmb_report(context, 0);
+  }
+  return status;
+}
+
 pmb_status Bind(pmb_context* context)
 {
   pmb_status status = Begin(context, FAKE_BIND);
+  if (status == PMB_OK && TheMachine().AwaitStop)
+  {
+    TheMachine().AwaitStop = false;
+    status = AwaitStop(context);
+  }
   const int64_t* dims = context->volume.dims;
   const int64_t bytes = dims[0] * dims[1] * dims[2] * static_cast<int64_t>(pmb_type_size(context->volume.type));
   if (status == PMB_OK && context->device_limit > 0 && bytes > context->device_limit)
@@ -341,6 +360,11 @@ void fake_reset()
   std::fill(TheMachine().Plans, TheMachine().Plans + FAKE_CALLS, Plan());
   TheMachine().Absent = TheMachine().FailMeasure = false;
   TheMachine().Facts = {};
+}
+
+void fake_await_stop()
+{
+  TheMachine().AwaitStop = true;
 }
 
 void fake_set_present(bool present)

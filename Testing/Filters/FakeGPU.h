@@ -33,6 +33,8 @@ void fake_lose_at(fake_call call, int n);
 void fake_lose_after(fake_call call, int n);
 // Loses the data of all contexts by a fault in another call.
 void fake_lose_all();
+// Makes the next bind last until it is stopped.
+void fake_await_stop();
 // Makes the next pmb_measure run out of memory. It runs on the CPU; the linker redirects its calls (--wrap).
 void fake_fail_measure();
 

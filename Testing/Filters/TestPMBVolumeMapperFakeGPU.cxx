@@ -154,10 +154,11 @@ struct Stopper
 // A stop while the volume goes to the GPU. VTK asks too, before the renderer begins.
 void TestStop()
 {
-  auto image = MakeImage(320, 320, 320, VTK_FLOAT, Gyroid(64));
+  auto image = MakeImage(40, 36, 32, VTK_FLOAT, Gyroid(11.3));
   const Pixels expected = DrawOnCPU(image, vtkVolumeMapper::ISOSURFACE_BLEND);
   fake_reset();
   fake_set_gl(&OpenGL);
+  fake_await_stop();
   Scene scene(image, vtkVolumeMapper::ISOSURFACE_BLEND);
   Stopper stopper{ scene.Window, std::this_thread::get_id() };
   vtkNew<vtkCallbackCommand> ask, begin;
