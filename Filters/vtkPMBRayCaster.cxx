@@ -106,22 +106,23 @@ pmb_status CastBound(Context& context, Job& job)
 std::string Run(Context& context, const DeviceSettings& wanted, Binding& volume, vtkDataArray* array,
   vtkPMBRayCaster::Target* target, const std::function<pmb_status()>& task, bool& wasStopped, std::string& warning)
 {
-  const auto bind = [&](pmb_progress hook, void* user)
+  const auto bind = [&](pmb_progress progress, void* user)
   {
     warning += context.Prepare(wanted, volume);
     if (volume.Matches(context.Bound))
     {
       return PMB_OK;
     }
-    pmb_set_progress(context.Get(), hook, user);
+    pmb_set_progress(context.Get(), progress, user);
     context.Unbind();
     volume.CopyIfNeeded(array, [](double) {});
     return context.Bind(volume, array);
   };
   for (;;)
   {
-    pmb_status status = target && !volume.Matches(context.Bound) ? BindBeside(*target, bind) : bind(nullptr, nullptr);
-    pmb_set_progress(context.Get(), target ? IsStopped : nullptr, target);
+    const pmb_progress hook = target ? IsStopped : nullptr;
+    pmb_status status = target && !volume.Matches(context.Bound) ? BindBeside(*target, bind) : bind(hook, target);
+    pmb_set_progress(context.Get(), hook, target);
     status = status == PMB_OK ? task() : status;
     pmb_set_progress(context.Get(), nullptr, nullptr);
     wasStopped = status == PMB_ABORTED;
