@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Meshes that a GPU writes to OpenGL's buffers: the same pictures as from the host, and only while the GPU has that mesh. The GPU
 // is FakeGPU's; OpenGL is the display's.
-#include "FakeGPU.h"
+#include "FakeOpenGL.h"
 #include "PMBTesting.h"
-
-#include "vtk_glew.h"
 
 #include "vtkActor.h"
 #include "vtkDataArray.h"
@@ -31,27 +29,6 @@ using namespace pmbtest;
 
 namespace
 {
-int Maps = 0;
-
-void* Map(unsigned name, size_t* bytes)
-{
-  GLint size = 0;
-  glBindBuffer(GL_COPY_WRITE_BUFFER, name);
-  glGetBufferParameteriv(GL_COPY_WRITE_BUFFER, GL_BUFFER_SIZE, &size);
-  *bytes = static_cast<size_t>(size);
-  ++Maps;
-  return glMapBuffer(GL_COPY_WRITE_BUFFER, GL_WRITE_ONLY);
-}
-
-void Unmap(unsigned name)
-{
-  glBindBuffer(GL_COPY_WRITE_BUFFER, name);
-  glUnmapBuffer(GL_COPY_WRITE_BUFFER);
-  glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
-}
-
-const fake_gl OpenGL = { Map, Unmap };
-
 // A window with one actor.
 struct Scene
 {
@@ -236,7 +213,7 @@ int main()
     PMB_CHECK(!vtkPMBContourFilter::EmitToOpenGL(mesh, &buffers), "a mesh that no GPU has");
   }
   TestParticles();
-  PMB_CHECK(Maps > 20, Maps << " buffers were mapped");
+  PMB_CHECK(Maps() > 20, Maps() << " buffers were mapped");
   PMB_CHECK(fake_get().faults == 0, "the core was used wrongly");
   return Result();
 }

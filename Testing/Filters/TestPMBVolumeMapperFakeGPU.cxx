@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Volumes whose picture a GPU writes to OpenGL's buffers: the same picture as from arrays, also after a stop or a fault on the way
 // to the GPU. The GPU is FakeGPU's; OpenGL is the display's.
-#include "FakeGPU.h"
+#include "FakeOpenGL.h"
 #include "PMBTesting.h"
-
-#include "vtk_glew.h"
 
 #include "vtkActor.h"
 #include "vtkCallbackCommand.h"
@@ -31,27 +29,6 @@ using namespace pmbtest;
 namespace
 {
 using Pixels = std::vector<unsigned char>;
-
-int Maps = 0;
-
-void* Map(unsigned name, size_t* bytes)
-{
-  GLint size = 0;
-  glBindBuffer(GL_COPY_WRITE_BUFFER, name);
-  glGetBufferParameteriv(GL_COPY_WRITE_BUFFER, GL_BUFFER_SIZE, &size);
-  *bytes = static_cast<size_t>(size);
-  ++Maps;
-  return glMapBuffer(GL_COPY_WRITE_BUFFER, GL_READ_WRITE);
-}
-
-void Unmap(unsigned name)
-{
-  glBindBuffer(GL_COPY_WRITE_BUFFER, name);
-  glUnmapBuffer(GL_COPY_WRITE_BUFFER);
-  glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
-}
-
-const fake_gl OpenGL = { Map, Unmap };
 
 // A window with a volume, and a mesh in it.
 struct Scene
@@ -209,7 +186,7 @@ int main()
   TestPictures();
   TestStop();
   TestFaults();
-  PMB_CHECK(Maps > 10, Maps << " buffers were mapped");
+  PMB_CHECK(Maps() > 10, Maps() << " buffers were mapped");
   PMB_EQUAL(fake_get().faults, 0, "wrong uses of the core");
   return Result();
 }
