@@ -113,9 +113,9 @@ std::string Run(Context& context, const DeviceSettings& wanted, Binding& volume,
     {
       return PMB_OK;
     }
-    pmb_set_progress(context.Get(), progress, user);
     context.Unbind();
     volume.CopyIfNeeded(array, [](double) {});
+    pmb_set_progress(context.Get(), progress, user);
     return context.Bind(volume, array);
   };
   for (;;)

@@ -52,7 +52,7 @@ public:
   public:
     virtual ~Target() = default;
 
-    // Gets ready to draw. Called while a context is made or a volume goes to a GPU.
+    // Gets ready to draw. Called while a thread makes the context and binds the volume.
     virtual void MakeReady() = 0;
 
     // Takes the range of the samples. low > high: none is finite.

@@ -358,7 +358,7 @@ void fake_reset()
 {
   const Lock lock(TheMachine().Mutex);
   std::fill(TheMachine().Plans, TheMachine().Plans + FAKE_CALLS, Plan());
-  TheMachine().Absent = TheMachine().FailMeasure = false;
+  TheMachine().Absent = TheMachine().FailMeasure = TheMachine().AwaitStop = false;
   TheMachine().Facts = {};
 }
 

@@ -1,13 +1,20 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Lets FakeGPU read and write the buffers of the display's OpenGL.
+// Lets FakeGPU read and write the buffers of the display's OpenGL, and shows what they draw.
 #ifndef FakeOpenGL_h
 #define FakeOpenGL_h
 
 #include "FakeGPU.h"
 
 #include "vtk_glew.h"
+
+#include "vtkNew.h"
+#include "vtkRenderWindow.h"
+#include "vtkRenderer.h"
+#include "vtkUnsignedCharArray.h"
+
+#include <vector>
 
 namespace pmbtest
 {
@@ -36,6 +43,30 @@ inline void Unmap(unsigned name)
 }
 
 const fake_gl OpenGL = { Map, Unmap };
+
+// A window with one renderer.
+struct Picture
+{
+  using Pixels = std::vector<unsigned char>; // 3 values each
+
+  Picture()
+  {
+    this->Window->SetSize(240, 200);
+    this->Window->SetMultiSamples(0);
+    this->Window->AddRenderer(this->Renderer);
+  }
+
+  Pixels Draw()
+  {
+    this->Window->Render();
+    vtkNew<vtkUnsignedCharArray> pixels;
+    this->Window->GetPixelData(0, 0, 239, 199, 1, pixels);
+    return { pixels->GetPointer(0), pixels->GetPointer(0) + pixels->GetNumberOfValues() };
+  }
+
+  vtkNew<vtkRenderWindow> Window;
+  vtkNew<vtkRenderer> Renderer;
+};
 }
 
 #endif

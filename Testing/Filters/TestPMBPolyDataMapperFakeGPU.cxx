@@ -14,46 +14,34 @@
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkProperty.h"
-#include "vtkRenderWindow.h"
-#include "vtkRenderer.h"
 #include "vtkTransform.h"
 #include "vtkTransformPolyDataFilter.h"
-#include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <vector>
 
 using namespace pmbtest;
 
 namespace
 {
-// A window with one actor.
-struct Scene
+// One actor.
+struct Scene : Picture
 {
   Scene()
   {
-    this->Window->SetSize(240, 200);
-    this->Window->SetMultiSamples(0);
-    this->Window->AddRenderer(this->Renderer);
     this->Renderer->AddActor(this->Actor);
     this->Actor->SetMapper(this->Mapper);
     this->Mapper->ScalarVisibilityOff();
   }
 
-  std::vector<unsigned char> Draw(vtkPolyData* mesh)
+  Pixels Draw(vtkPolyData* mesh)
   {
     this->Mapper->SetInputDataObject(mesh);
     this->Renderer->ResetCamera(mesh->GetBounds());
-    this->Window->Render();
-    vtkNew<vtkUnsignedCharArray> pixels;
-    this->Window->GetPixelData(0, 0, 239, 199, 1, pixels);
-    return { pixels->GetPointer(0), pixels->GetPointer(0) + pixels->GetNumberOfValues() };
+    return Picture::Draw();
   }
 
-  vtkNew<vtkRenderWindow> Window;
-  vtkNew<vtkRenderer> Renderer;
   vtkNew<vtkActor> Actor;
   vtkNew<vtkPMBPolyDataMapper> Mapper;
 };

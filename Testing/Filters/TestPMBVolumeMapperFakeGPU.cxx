@@ -9,29 +9,24 @@
 #include "vtkCallbackCommand.h"
 #include "vtkColorTransferFunction.h"
 #include "vtkContourValues.h"
-#include "vtkNew.h"
 #include "vtkPMBVolumeMapper.h"
 #include "vtkPiecewiseFunction.h"
 #include "vtkPolyDataMapper.h"
-#include "vtkRenderWindow.h"
-#include "vtkRenderer.h"
-#include "vtkUnsignedCharArray.h"
 #include "vtkVolume.h"
 #include "vtkVolumeProperty.h"
 
 #include <algorithm>
 #include <string>
 #include <thread>
-#include <vector>
 
 using namespace pmbtest;
 
 namespace
 {
-using Pixels = std::vector<unsigned char>;
+using Pixels = Picture::Pixels;
 
-// A window with a volume, and a mesh in it.
-struct Scene
+// A volume, and a mesh in it.
+struct Scene : Picture
 {
   Scene(vtkImageData* image, int mode, int device = vtkPMBContourFilter::GPU)
   {
@@ -57,24 +52,11 @@ struct Scene
     this->Mapper->SetDevice(device);
     this->Volume->SetMapper(this->Mapper);
     this->Volume->SetProperty(look);
-    this->Window->SetSize(240, 200);
-    this->Window->SetMultiSamples(0);
-    this->Window->AddRenderer(this->Renderer);
     this->Renderer->AddActor(actor);
     this->Renderer->AddViewProp(this->Volume);
     this->Renderer->ResetCamera(image->GetBounds());
   }
 
-  Pixels Draw()
-  {
-    this->Window->Render();
-    vtkNew<vtkUnsignedCharArray> pixels;
-    this->Window->GetPixelData(0, 0, 239, 199, 1, pixels);
-    return { pixels->GetPointer(0), pixels->GetPointer(0) + pixels->GetNumberOfValues() };
-  }
-
-  vtkNew<vtkRenderWindow> Window;
-  vtkNew<vtkRenderer> Renderer;
   vtkNew<vtkVolume> Volume;
   vtkNew<vtkPMBVolumeMapper> Mapper;
 };
