@@ -7,10 +7,10 @@
 #include "vtk_glew.h"
 
 #include "vtkActor.h"
-#include "vtkCamera.h"
 #include "vtkMapper.h"
 #include "vtkMatrix4x4.h"
 #include "vtkNew.h"
+#include "vtkOpenGLCamera.h"
 #include "vtkOpenGLIndexBufferObject.h"
 #include "vtkOpenGLVertexBufferObject.h"
 #include "vtkPMBContourFilter.h"
@@ -83,9 +83,14 @@ inline bool Describe(
     }
     vtkMatrix4x4::Multiply4x4(toWorld, back, toWorld);
   }
-  vtkMatrix4x4* view =
-    renderer->GetActiveCamera()->GetCompositeProjectionTransformMatrix(renderer->GetTiledAspectRatio(), -1, 1);
-  vtkMatrix4x4::Multiply4x4(view, toWorld, toClip);
+  // The matrices of VTK's shader: an eye's in stereo. VTK stores them transposed.
+  vtkMatrix4x4 *toView = nullptr, *viewToClip = nullptr, *worldToClip = nullptr;
+  vtkMatrix3x3* normals = nullptr;
+  static_cast<vtkOpenGLCamera*>(renderer->GetActiveCamera())
+    ->GetKeyMatrices(renderer, toView, normals, viewToClip, worldToClip);
+  toWorld->Transpose();
+  vtkMatrix4x4::Multiply4x4(toWorld, worldToClip, toClip);
+  toClip->Transpose();
   std::memcpy(request.to_clip, toClip->GetData(), sizeof(request.to_clip));
   glGetIntegerv(GL_VIEWPORT, viewport);
   request.width = viewport[2];

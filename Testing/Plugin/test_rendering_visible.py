@@ -106,6 +106,25 @@ def test_same_pictures():
         true(0 < least and most < total // 2, f"{least} to {most} of {total} triangles were drawn")
 
 
+def test_stereo():
+    """Each eye has its own triangles, also while both are in a picture, and the next picture has neither eye's."""
+    total = MESH.GetNumberOfCells()
+    for kind in ("Left", "Right", "Checkerboard", "Anaglyph"):
+
+        def stereo(shown):
+            shown.view.StereoType, shown.view.StereoRender = kind, 1
+
+        least, most = compare(stereo)
+        true(0 < least and most < total // 2, f"{kind}: {least} to {most} of {total} triangles were drawn")
+
+    def one_eye_again(shown):
+        stereo(shown)
+        shown.picture()
+        shown.view.StereoRender = 0
+
+    compare(one_eye_again)
+
+
 def test_all_are_drawn():
     """Triangles that do not hide others, or only parts of them."""
     total = MESH.GetNumberOfCells()
@@ -155,4 +174,4 @@ def test_what_changes():
     simple.Delete(shown.view)
 
 
-run(test_same_pictures, test_all_are_drawn, test_what_changes)
+run(test_same_pictures, test_stereo, test_all_are_drawn, test_what_changes)
