@@ -75,7 +75,8 @@ class Subject:
             mesh = simple.PMBParticleSurface(Input=simple.XMLPolyDataReader(FileName=drop(folder, origin)))
         else:
             source = simple.XMLImageDataReader(FileName=(gyroid if "many" in name else blob)(folder, origin))
-            mesh = simple.PMBContour(Input=source, ContourBy=["POINTS", "depth"], Isosurfaces=[0])
+            mesh = simple.PMBContour(Input=source, ContourBy=["POINTS", "depth"], Isosurfaces=[0],
+                                     OutputPointsPrecision="Same as input" if origin == NEAR else "Double")
         # Triangulate makes a mesh without the filter's mark, which VTK's mapper draws.
         self.both = [(mesh, *surface, opacity), (simple.Triangulate(Input=mesh), *surface, opacity)]
         if "Isosurface" in name:
@@ -99,8 +100,8 @@ class Subject:
         return shown
 
 
-SUBJECTS = ("PMB Contour", "PMB Contour, many", "PMB Particle Surface", "Isosurface", "Isosurface, translucent", "PMB Volume",
-            "PMB Volume, lit")
+SUBJECTS = ("PMB Contour", "PMB Contour, many", "PMB Particle Surface", "Isosurface", "Isosurface, translucent",
+            "PMB Volume", "PMB Volume, lit")
 
 
 # --- scenes ------------------------------------------------------------------------------------------------------------
@@ -149,8 +150,8 @@ class Scene:
         side = numpy.cross([0, 1, 0], ahead) * self.radius * 1.2
         up = numpy.cross(ahead, side) * .6
         corner = self.middle + ahead * place * self.radius - (side + up) / 2
-        shown = simple.Show(simple.Plane(Origin=list(corner), Point1=list(corner + side), Point2=list(corner + up)), self.view)
-        assign(shown, ColorArrayName=[None, ''], Opacity=opacity, DiffuseColor=[.9, .4, .1])
+        plane = simple.Plane(Origin=list(corner), Point1=list(corner + side), Point2=list(corner + up))
+        assign(simple.Show(plane, self.view), ColorArrayName=[None, ''], Opacity=opacity, DiffuseColor=[.9, .4, .1])
 
     def light(self, place=(1, 0, 1), **properties):
         light = simple.AddLight(self.view)
@@ -273,7 +274,8 @@ SCENES = {
 QUICK = ("defaults", "Axes Grid", "translucent plane through", "stereo Right", "after stereo", "spots", "scaled", "far")
 # Not scaled and sheared: under these VTK lights volumes wrongly.
 OF_LIT = ("defaults", "no light", "no light kit, a light", "spots", "lights", "lights, ten", "mirrored")
-SERVER = ("defaults", "Axes Grid", "translucent plane before", "stereo Left", "lights", "SSAO", "parallel", "tiles", "scaled")
+SERVER = ("defaults", "Axes Grid", "translucent plane before", "stereo Left", "lights", "SSAO", "parallel", "tiles",
+          "scaled")
 
 
 # --- the comparison ----------------------------------------------------------------------------------------------------
