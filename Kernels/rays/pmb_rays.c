@@ -42,9 +42,18 @@ static pmb_status check_light(pmb_context *context, const pmb_ray_request *reque
   }
   for (int i = 0; i < request->light_count; ++i) {
     const pmb_ray_light *light = &request->lights[i];
-    const double color[] = { light->color[0], light->color[1], light->color[2] };
-    if (!all_finite(light->position, 4) || !all_finite(color, 3)) {
+    const float *d = light->direction, *dims = light->attenuation;
+    const double numbers[] = { light->color[0], light->color[1], light->color[2], d[0], d[1], d[2], light->exponent,
+      dims[0], dims[1], dims[2] };
+    if (!all_finite(light->position, 4) || !all_finite(numbers, 10)) {
       return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: light %d has a number that is not finite", i);
+    }
+    if (!(light->cone_cosine >= 0 && light->cone_cosine <= 1) || light->exponent < 0 || dims[0] < 0 || dims[1] < 0 ||
+      dims[2] < 0 || (light->cone_cosine > 0 && d[0] == 0 && d[1] == 0 && d[2] == 0)) {
+      return pmb_fail(context, PMB_INVALID,
+        "pmb_cast_rays: light %d has cone_cosine %g, exponent %g, attenuation %g %g %g; use a cosine from 0 to 1, numbers of 0 or "
+        "more, and a direction if there is a cone",
+        i, (double)light->cone_cosine, (double)light->exponent, (double)dims[0], (double)dims[1], (double)dims[2]);
     }
   }
   return PMB_OK;
@@ -127,8 +136,26 @@ static pmb_status check_colors(pmb_context *context, const pmb_ray_request *requ
   return status;
 }
 
+/* The frame from indices to the space of the lights. Returns 0 if placement has no inverse. */
+static int find_light_frame(const pmb_context *context, const pmb_ray_request *request, pmb_frame *frame)
+{
+  static const double none[12] = { 0 };
+  const double *p = request->placement, *w = context->frame.to_world;
+  double m[12];
+  if (memcmp(p, none, sizeof(none)) == 0) {
+    *frame = context->frame;
+    return 1;
+  }
+  for (int i = 0; i < 12; ++i) {
+    const double *row = p + i / 4 * 4;
+    m[i] = row[0] * w[i % 4] + row[1] * w[4 + i % 4] + row[2] * w[8 + i % 4] + (i % 4 == 3 ? row[3] : 0);
+  }
+  return pmb_frame_make(m, frame);
+}
+
 static pmb_status check(pmb_context *context, const pmb_ray_request *request)
 {
+  pmb_frame frame;
   const size_t size = request ? request->struct_size : 0;
   if (pmb_check_size(context, "pmb_ray_request", size, sizeof(*request)) != PMB_OK) {
     return PMB_INVALID;
@@ -150,6 +177,10 @@ static pmb_status check(pmb_context *context, const pmb_ray_request *request)
       "pmb_cast_rays: on_device is %d; it needs a context with PMB_DEVICE_GPU, and colors aligned to 16 bytes",
       request->on_device);
   }
+  if (request->pixel_samples < 0 || request->pixel_samples > PMB_RAY_PIXEL_SAMPLES) {
+    return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: pixel_samples is %d; use 0 to %d", request->pixel_samples,
+      (int)PMB_RAY_PIXEL_SAMPLES);
+  }
   if (!PMB_IS_FINITE(request->step) || request->step < 0) {
     return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: step is %g; use a length above 0, or 0", request->step);
   }
@@ -160,6 +191,10 @@ static pmb_status check(pmb_context *context, const pmb_ray_request *request)
     return pmb_fail(context, PMB_INVALID,
       "pmb_cast_rays: %d lights and %d planes; use at most %d and %d, set their arrays, and finite numbers",
       request->light_count, request->plane_count, (int)PMB_RAY_LIGHTS, (int)PMB_RAY_PLANES);
+  }
+  if (!find_light_frame(context, request, &frame)) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_cast_rays: placement has no inverse or a number that is not finite; use an affine map, or all 0");
   }
   const pmb_status status = check_light(context, request);
   return status == PMB_OK ? check_colors(context, request) : status;
