@@ -97,6 +97,12 @@ public:
   void SuggestIsovalues(vtkImageData* image, vtkDataArray* array, vtkDoubleArray* isovalues, vtkDoubleArray* curve);
 
   /**
+   * Whether only isosurfaces show, and all are opaque for a property: a prop can draw them with its opaque geometry, by
+   * RenderVolumetricGeometry(). Then translucent geometry before them, and passes such as ambient occlusion, find them.
+   */
+  bool IsOpaque(vtkVolumeProperty* property);
+
+  /**
    * Get the device that drew the last picture, for a person; empty if vtkSmartVolumeMapper drew it, or it was stopped.
    */
   std::string GetLastDevice() const;
@@ -122,6 +128,9 @@ private:
   vtkPMBVolumeMapper(const vtkPMBVolumeMapper&) = delete;
   void operator=(const vtkPMBVolumeMapper&) = delete;
 
+  bool Describe(vtkRenderer* renderer, vtkVolume* volume, vtkImageData* image, vtkDataArray* array);
+  void RenderRays(vtkRenderer* renderer, vtkVolume* volume, vtkImageData* image, vtkDataArray* array);
+  bool Cast(vtkImageData* image, vtkDataArray* array);
   std::string FindObstacle(vtkVolumeProperty* property, vtkDataArray* array, int isOfCells);
   vtkDataArray* FindColors(vtkImageData* image);
   void RenderWithOther(vtkRenderer* renderer, vtkVolume* volume, const std::string& why);

@@ -16,6 +16,7 @@
 #include "vtkMatrix3x3.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBVolumeMapper.h"
+#include "vtkPVLODVolume.h"
 #include "vtkPVRenderView.h"
 #include "vtkPiecewiseFunction.h"
 #include "vtkPointData.h"
@@ -74,10 +75,39 @@ std::string FindObstacle(vtkDataObject* input)
 }
 }
 
+// Draws opaque isosurfaces with the opaque geometry.
+class vtkPMBLODVolume : public vtkPVLODVolume
+{
+public:
+  static vtkPMBLODVolume* New();
+  vtkTypeMacro(vtkPMBLODVolume, vtkPVLODVolume);
+
+  int RenderOpaqueGeometry(vtkViewport* viewport) override
+  {
+    return this->IsOpaque() ? this->Superclass::RenderVolumetricGeometry(viewport)
+                            : this->Superclass::RenderOpaqueGeometry(viewport);
+  }
+  int RenderVolumetricGeometry(vtkViewport* viewport) override
+  {
+    return this->IsOpaque() ? 0 : this->Superclass::RenderVolumetricGeometry(viewport);
+  }
+
+private:
+  bool IsOpaque()
+  {
+    auto* mapper = vtkPMBVolumeMapper::SafeDownCast(this->GetMapper());
+    return mapper && mapper->IsOpaque(this->GetProperty());
+  }
+};
+vtkStandardNewMacro(vtkPMBLODVolume);
+
 vtkStandardNewMacro(vtkPMBVolumeRepresentation);
 
 vtkPMBVolumeRepresentation::vtkPMBVolumeRepresentation()
 {
+  this->Actor = vtkSmartPointer<vtkPMBLODVolume>::New();
+  this->Actor->SetProperty(this->Property);
+  this->Actor->SetLODMapper(this->OutlineMapper);
   this->VolumeMapper.TakeReference(vtkPMBVolumeMapper::New());
   vtkMath::UninitializeBounds(this->OwnBox);
   vtkMath::UninitializeBounds(this->WholeBox);
