@@ -213,7 +213,8 @@ public:
     const auto width = static_cast<unsigned int>(this->Size[0]), height = static_cast<unsigned int>(this->Size[1]);
     this->Wanted = number;
     vtkOpenGLState* state = this->Window->GetState();
-    state->Push();
+    const Saved saved(state);
+    state->PushFramebufferBindings();
     this->IntervalTexture->SetContext(this->Window);
     if (this->IntervalTexture->GetWidth() != width || this->IntervalTexture->GetHeight() != height)
     {
@@ -226,10 +227,9 @@ public:
     this->IntervalFrame->AddColorAttachment(0, this->IntervalTexture);
     this->IntervalFrame->ActivateDrawBuffers(1);
     state->vtkglViewport(0, 0, this->Size[0], this->Size[1]);
-    for (const unsigned int each : { GL_BLEND, GL_DEPTH_TEST, GL_SCISSOR_TEST, GL_CULL_FACE })
-    {
-      state->vtkglDisable(each);
-    }
+    state->vtkglDisable(GL_SCISSOR_TEST);
+    state->vtkglDisable(GL_BLEND);
+    state->vtkglDisable(GL_DEPTH_TEST);
     state->vtkglClearColor(0, 1, 0, 0); // ends at the near plane, begins at the far one
     state->vtkglClear(GL_COLOR_BUFFER_BIT);
     GLuint query = 0, pixels = 0;
@@ -239,7 +239,7 @@ public:
     glEndQuery(GL_SAMPLES_PASSED);
     glGetQueryObjectuiv(query, GL_QUERY_RESULT, &pixels);
     glDeleteQueries(1, &query);
-    state->Pop();
+    state->PopFramebufferBindings();
     return pixels > 0;
   }
 
@@ -313,8 +313,7 @@ public:
   void Draw(const Look& look)
   {
     vtkOpenGLState* state = this->Window->GetState();
-    state->Push();
-    state->vtkglDisable(GL_CULL_FACE);
+    const Saved saved(state);
     if (!this->Peels)
     {
       state->vtkglEnable(GL_BLEND);
@@ -336,7 +335,6 @@ public:
     {
       glDisable(each);
     }
-    state->Pop();
   }
 
   void Release(vtkWindow* window)
@@ -354,6 +352,30 @@ public:
   }
 
 private:
+  // Restores OpenGL's state.
+  struct Saved
+  {
+    explicit Saved(vtkOpenGLState* state)
+      : Viewport(state)
+      , Clearing(state)
+      , Blending(state)
+      , Comparing(state)
+      , Writing(state)
+      , Testing(state, GL_DEPTH_TEST)
+      , Mixing(state, GL_BLEND)
+      , Cutting(state, GL_SCISSOR_TEST)
+      , Culling(state, GL_CULL_FACE)
+    {
+      state->vtkglDisable(GL_CULL_FACE);
+    }
+    vtkOpenGLState::ScopedglViewport Viewport;
+    vtkOpenGLState::ScopedglClearColor Clearing;
+    vtkOpenGLState::ScopedglBlendFuncSeparate Blending;
+    vtkOpenGLState::ScopedglDepthFunc Comparing;
+    vtkOpenGLState::ScopedglDepthMask Writing;
+    vtkOpenGLState::ScopedglEnableDisable Testing, Mixing, Cutting, Culling;
+  };
+
   void RenderQuad(bool finds, bool covers, vtkMatrix4x4* viewToClip)
   {
     vtkOpenGLQuadHelper* quad = this->MakeReady();

@@ -334,7 +334,7 @@ def test_contour_by_states():
                 view = simple.GetActiveViewOrCreate("RenderView")
                 display = simple.GetDisplayProperties(simple.FindSource("Calculator1"), view)
                 equal(display.ContourBy[1], contoured, "Contour By")
-                view.ViewSize = SIZE
+                view.ViewSize, view.UseFXAA = SIZE, 0
                 same(pixels(view), before, f"color {color}, contoured {contoured!r}")
                 equal(suggested(display), numbers, f"suggestions with color {color}, contoured {contoured!r}")
 
