@@ -440,6 +440,10 @@ std::string vtkPMBVolumeMapper::FindObstacle(vtkVolumeProperty* property, vtkDat
   {
     return "the interpolation is not linear";
   }
+  if (property->GetTransferFunctionMode() == vtkVolumeProperty::TF_2D)
+  {
+    return "the transfer function is two-dimensional";
+  }
   if (HasGradientOpacity(property, component) && this->BlendMode == ISOSURFACE_BLEND)
   {
     return "the opacity of isosurfaces depends on the gradient";
@@ -526,6 +530,8 @@ void vtkPMBVolumeMapper::RenderWithOther(vtkRenderer* renderer, vtkVolume* volum
   {
     this->Other->SelectScalarArray(this->ArrayId);
   }
+  this->Other->SetTransfer2DYAxisArray(
+    this->Transfer2DYAxisArray.empty() ? nullptr : this->Transfer2DYAxisArray.c_str());
   this->Other->SetCropping(this->Cropping);
   this->Other->SetCroppingRegionFlags(this->CroppingRegionFlags);
   this->Other->SetCroppingRegionPlanes(this->CroppingRegionPlanes);

@@ -10,7 +10,8 @@
  *
  * Of an array with several components it draws one, if the components are independent, that one has a weight of 1, and the
  * others of 0. What it cannot draw goes to vtkSmartVolumeMapper with one warning: several components together, cell data, nearest-neighbour
- * interpolation, isosurfaces with gradient opacity, other blend modes, and croppings other than to a box.
+ * interpolation, isosurfaces with gradient opacity, two-dimensional transfer functions, other blend modes, and croppings other than to
+ * a box.
  *
  * While the CPU casts, observers of the render window's AbortCheckEvent can stop the picture with SetAbortRender(), 20 times a
  * second.
@@ -81,6 +82,14 @@ public:
 
   ///@{
   /**
+   * Set/Get the array of a two-dimensional transfer function, for vtkSmartVolumeMapper; nullptr, the default: the gradient.
+   */
+  vtkSetStdStringFromCharMacro(Transfer2DYAxisArray);
+  vtkGetCharFromStdStringMacro(Transfer2DYAxisArray);
+  ///@}
+
+  ///@{
+  /**
    * Set/Get where to compute and on how many threads: as in vtkPMBContourFilter.
    */
   vtkSetClampMacro(Device, int, 0, 2);
@@ -143,7 +152,7 @@ private:
   vtkTypeBool UsePreIntegration = 0;
   int Device;
   int NumberOfThreads = 0;
-  std::string ColorArrayName;
+  std::string ColorArrayName, Transfer2DYAxisArray;
 };
 VTK_ABI_NAMESPACE_END
 #endif

@@ -287,6 +287,8 @@ void vtkPMBVolumeRepresentation::UpdateMapperParameters()
     this->UpdateArrays(image);
     this->UpdateCropping();
   }
+  const bool hasSecond = this->UseTransfer2D && !this->UseGradientForTransfer2D && !this->ColorArray2Name.empty();
+  this->GetMapper()->SetTransfer2DYAxisArray(hasSecond ? this->ColorArray2Name.c_str() : nullptr);
   this->VolumeMapper->SetBlendMode(
     this->Surfaces ? static_cast<int>(vtkVolumeMapper::ISOSURFACE_BLEND) : this->Blend);
   this->Property->SetInterpolationTypeToLinear();
@@ -330,9 +332,16 @@ std::string vtkPMBVolumeRepresentation::FindColorArray()
 // Chooses what is drawn and what colors it.
 void vtkPMBVolumeRepresentation::UpdateArrays(vtkImageData* image)
 {
-  const char* name = this->VolumeMapper->GetArrayName();
-  const std::string colors = name ? name : "";
+  const std::string colors = this->FindColorArray();
   this->IsSolid = colors.empty();
+  if (this->Surfaces)
+  {
+    this->VolumeMapper->SelectScalarArray(colors.c_str()); // without opacities of another array beside them
+  }
+  else if (!this->Property->GetIndependentComponents())
+  {
+    return; // colors and opacities, which the mapper leaves to VTK
+  }
   const std::string contoured = this->FindContourArray(image);
   this->GetMapper()->SetColorArrayName(contoured.empty() || contoured == colors ? "" : colors.c_str());
   if (!contoured.empty())
