@@ -105,10 +105,13 @@ struct Scene : vtkPMBRayCaster::Target
       low = range[0];
       high = range[1];
     }
+    if (low > high) // no sample is finite
+    {
+      low = high = 0;
+    }
     pmb_ray_request& request = this->Request;
-    const bool isRange = low <= high; // else no sample is finite
-    request.table_low = isRange ? low : 0;
-    request.table_high = isRange && high > low ? high : request.table_low + 1 + std::abs(request.table_low);
+    request.table_low = low < high || low < 0 ? low : low / 2 - 1; // one value is at an end of the table
+    request.table_high = low < high || low >= 0 ? high : low / 2;
     const vtkMTimeType time = this->Property->GetMTime();
     if (this->TableOf != this->Property || this->TableTime != time || this->TableComponent != this->Component ||
       this->TableRange[0] != low || this->TableRange[1] != high)
@@ -128,14 +131,14 @@ struct Scene : vtkPMBRayCaster::Target
     }
     request.table = this->Table.data();
     request.table_size = TableSize;
-    this->SetGradients(isRange ? high - low : 0);
+    this->SetGradients(0.25 * high - 0.25 * low);
   }
 
   // As vtkOpenGLGPUVolumeRayCastMapper: over a quarter of the range in a cell of average spacing.
-  void SetGradients(double range)
+  void SetGradients(double quarter)
   {
     vtkVolumeProperty* property = this->Property;
-    const double high = 0.25 * range / this->AverageSpacing;
+    const double high = quarter / this->AverageSpacing;
     this->Request.gradient_table = nullptr;
     if (this->Request.mode != PMB_RAY_COMPOSITE || !HasGradientOpacity(property, this->Component) || !(high > 0) ||
       !std::isfinite(high))
@@ -143,7 +146,7 @@ struct Scene : vtkPMBRayCaster::Target
       return;
     }
     this->Gradients.resize(TableSize);
-    property->GetGradientOpacity(this->Component)->GetTable(0, 0.25 * range, TableSize, this->Gradients.data());
+    property->GetGradientOpacity(this->Component)->GetTable(0, quarter, TableSize, this->Gradients.data());
     for (float& factor : this->Gradients)
     {
       factor = std::min(std::max(factor, 0.0F), 1.0F);
@@ -616,7 +619,8 @@ bool vtkPMBVolumeMapper::Describe(vtkRenderer* renderer, vtkVolume* volume, vtkI
   return scene.Request.width > 0 && scene.Request.height > 0;
 }
 
-void vtkPMBVolumeMapper::RenderRays(vtkRenderer* renderer, vtkVolume* volume, vtkImageData* image, vtkDataArray* array)
+void vtkPMBVolumeMapper::RenderRays(
+  vtkRenderer* renderer, vtkVolume* volume, vtkImageData* image, vtkDataArray* array)
 {
   Scene& scene = this->Own->Kept;
   vtkPMBVolumePicture& picture = scene.Picture;

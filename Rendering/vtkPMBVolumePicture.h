@@ -188,8 +188,7 @@ public:
     vtkInformation* keys = prop->GetPropertyKeys();
     for (int i = 0; keys && i < keys->Length(vtkOpenGLRenderPass::RenderPasses()); ++i)
     {
-      this->Passes.push_back(
-        static_cast<vtkOpenGLRenderPass*>(keys->Get(vtkOpenGLRenderPass::RenderPasses(), i)));
+      this->Passes.push_back(static_cast<vtkOpenGLRenderPass*>(keys->Get(vtkOpenGLRenderPass::RenderPasses(), i)));
     }
     std::string none;
     for (vtkOpenGLRenderPass* pass : this->Passes)
@@ -304,9 +303,9 @@ public:
   // How the picture meets what the renderer has drawn.
   struct Look
   {
-    bool Hides;             // its depth counts, as that of a surface
-    bool Covers;            // alpha is the part of a pixel that an opaque surface covers, for several samples of a pixel
-    bool Replaces;          // wherever it shows something
+    bool Hides;    // its depth counts, as that of a surface
+    bool Covers;   // alpha is the part of a pixel that an opaque surface covers, for several samples of a pixel
+    bool Replaces; // wherever it shows something
     vtkMatrix4x4* ViewToClip;
   };
 
@@ -449,7 +448,7 @@ private:
     return glGetError() == GL_NO_ERROR;
   }
 
-  vtkWeakPointer<vtkOpenGLRenderWindow> Window; // that the rest belongs to
+  vtkWeakPointer<vtkOpenGLRenderWindow> Window;                      // that the rest belongs to
   std::map<std::string, std::unique_ptr<vtkOpenGLQuadHelper>> Quads; // by fragment shader
   std::string Fragment;                                              // of the passes at work
   std::vector<vtkOpenGLRenderPass*> Passes;
