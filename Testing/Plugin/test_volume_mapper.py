@@ -347,7 +347,8 @@ def lights():
             "spot": [{**place, "SetConeAngle": 8}],
             "soft spot": [{**place, "SetConeAngle": 15, "SetExponent": 40}],
             "dimmed": [{**place, "SetAttenuationValues": (.2, .01, 1e-4), "SetIntensity": .7}],
-            "three": [{**place, "SetDiffuseColor": (1, .2, .1)}, {"SetPosition": (-1, 2, 1), "SetDiffuseColor": (.1, .8, .3)},
+            "three": [{**place, "SetDiffuseColor": (1, .2, .1)},
+                      {"SetPosition": (-1, 2, 1), "SetDiffuseColor": (.1, .8, .3)},
                       {"SetLightTypeToCameraLight": (), "SetPosition": (0, 1, .2), "SetIntensity": .3}],
             "none": []}
 
@@ -659,6 +660,6 @@ def test_bad_settings():
 
 
 run(test_blend_modes, test_pre_integration, test_one_component, test_gradient_opacity, test_stopped, test_questions,
-    test_scan, test_other_actors, test_cut, test_isosurface_is_the_mesh, test_lights, test_many_lights, test_colored_by_another_array, test_bad_colors,
-    test_left_to_vtk, test_windows, test_windows_end, test_odd_input, test_places,
-    test_bad_settings)
+    test_scan, test_other_actors, test_cut, test_isosurface_is_the_mesh, test_lights, test_many_lights,
+    test_colored_by_another_array, test_bad_colors, test_left_to_vtk, test_windows, test_windows_end, test_odd_input,
+    test_places, test_bad_settings)

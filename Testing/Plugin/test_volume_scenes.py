@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Isosurface and PMB Volume in the scenes that users make, with the settings of a fresh home: beside the mesh of the same surface
-and beside Volume, in the same view."""
+"""Isosurface and PMB Volume in the scenes that users make, with the settings of a fresh home: beside the mesh of the same
+surface and beside Volume, in the same view."""
+import os
+import tempfile
+
 import numpy
 from paraview import simple
 from paraview.vtk.util.numpy_support import vtk_to_numpy
 from plugin_testing import Messages, ball, equal, image, load_plugin, producer, run, true
+from plugin_testing import pixels as png_pixels
 from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
 
 load_plugin()
@@ -69,18 +73,18 @@ class Scene:
             for name, value in properties.items():
                 setattr(display, name, value)
 
-    def pictures(self):
-        """By rays, and from the mesh."""
+    def pictures(self, take=pixels):
+        """By rays, and from the mesh. take: makes a picture of a view."""
         taken = []
         for on, off in ((self.rays, self.mesh), (self.mesh, self.rays)):
             on.Visibility, off.Visibility = 1, 0
-            taken.append(pixels(self.view))
+            taken.append(take(self.view))
         return taken
 
 
 def beside(ours, theirs, what, noise=2e-4):
-    """Where the other picture is smooth, pixels differ by at most 2 of 255; elsewhere they are between those around. noise: a
-    share of pixels that may do otherwise."""
+    """Where the other picture is smooth, pixels differ by at most 2 of 255; elsewhere they are between those around.
+    noise: a share of pixels that may do otherwise."""
     height, width = theirs.shape[:2]
     edged = numpy.pad(theirs, ((1, 1), (1, 1), (0, 0)), mode="edge")
     around = numpy.stack([edged[y:y + height, x:x + width] for y in range(3) for x in range(3)])
@@ -160,6 +164,19 @@ def test_passes():
     beside(*Scene(kind="RenderViewWithEDL").pictures(), "eye-dome lighting", noise=.002)
 
 
+def test_screenshots():
+    """In tiles, and with a transparent background."""
+    scene = Scene()
+    with tempfile.TemporaryDirectory() as folder:
+        def save(view, **options):
+            simple.SaveScreenshot(os.path.join(folder, "picture.png"), view, **options)
+            return png_pixels(os.path.join(folder, "picture.png")).astype(int)
+        for options in ({"ImageResolution": [900, 740]}, {"ImageResolution": [300, 250], "TransparentBackground": 1}):
+            pictures = scene.pictures(lambda view, options=options: save(view, **options))
+            equal(pictures[0].shape[1::-1], tuple(options["ImageResolution"]), "the size")
+            beside(*pictures, f"a screenshot of {options}")
+
+
 def test_far_from_origin():
     """As in map projections."""
     near, far = Scene(), Scene(shift=(5e5, 4.5e6, 0))
@@ -215,4 +232,4 @@ def test_volume_in_other_framebuffer():
     true(apart < .06, f"{apart:.3f} of the pixels differ, more than the ball's")
 
 
-run(test_scenes, test_passes, test_far_from_origin, test_volumes, test_volume_in_other_framebuffer)
+run(test_scenes, test_passes, test_screenshots, test_far_from_origin, test_volumes, test_volume_in_other_framebuffer)
