@@ -314,7 +314,7 @@ pmb_ray_light MakeLight(vtkLight* light)
   return made;
 }
 
-// Returns how many lights are on. Without any, surfaces have their color, as VTK's meshes.
+// Returns how many lights are on. Without any, surfaces have their color and volumes none, as VTK's.
 int AddLights(vtkRenderer* renderer, Scene& scene)
 {
   int count = 0;
@@ -331,7 +331,7 @@ int AddLights(vtkRenderer* renderer, Scene& scene)
   pmb_ray_request& request = scene.Request;
   if (count == 0)
   {
-    request.ambient += request.diffuse;
+    request.ambient = request.mode == PMB_RAY_ISOSURFACE ? request.ambient + request.diffuse : !request.shade;
     request.diffuse = request.specular = 0;
   }
   request.lights = scene.Lights.data();
