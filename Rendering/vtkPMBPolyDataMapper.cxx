@@ -527,7 +527,7 @@ private:
 
   bool Direct = false;
   bool BuiltForSelection = false;
-  bool MadeOnGPU = false; // the mesh, by a GPU that still has it
+  bool MadeOnGPU = false;                                               // the mesh, by a GPU that still has it
   vtkSmartPointer<vtkOpenGLVertexBufferObject> Points, Normals, Colors; // those kept; null: none
   vtkPMBContourFilter::OpenGLBuffers Buffers = {};                      // these and the triangles, for the GPU
   vtkWeakPointer<vtkOpenGLRenderWindow> Window;                         // theirs
