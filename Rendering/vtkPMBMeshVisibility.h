@@ -139,8 +139,8 @@ private:
 class List
 {
 public:
-  // Finds them in the buffers of a mesh, which must not change before Forget(), on a GPU if they are registered for one. Returns
-  // their number; negative: draw all triangles.
+  // Finds them in the buffers of a mesh, which must not change before Forget(), on a GPU if it draws or they are registered for
+  // one. Returns their number; negative: draw all triangles.
   vtkIdType Find(const pmb_visible_request& request, vtkPMBContourFilter::OpenGLBuffers& mesh,
     vtkOpenGLBufferObject* points, vtkOpenGLBufferObject* triangles)
   {
@@ -148,7 +148,7 @@ public:
     {
       return this->Count;
     }
-    const bool onGPU = mesh.Registered != nullptr;
+    const bool onGPU = mesh.Registered || !IsSoftware();
     if (!this->Finder || onGPU != this->OnGPU)
     {
       this->OnGPU = onGPU;

@@ -127,6 +127,31 @@ def test_pictures_are_the_mappers():
     equal(log.text().count("because the blend mode is additive or slice"), 1, log.text())
 
 
+def test_left_to_volume():
+    """Opacities of another array, and two-dimensional transfer functions: Volume's picture, and one warning.
+    Isosurface has its own opacities."""
+    source = simple.Calculator(Input=simple.Wavelet(), Function="157+9*coordsX", ResultArrayName="x")
+    settings = {"separate": {"UseSeparateOpacityArray": 1, "OpacityArrayName": ["POINTS", "x"]},
+                "second": {"UseTransfer2D": 1, "UseGradientForTransfer2D": 0, "ColorArray2Name": ["POINTS", "x"]},
+                "gradient": {"UseTransfer2D": 1}}
+    for name, properties in settings.items():
+        pictures = {}
+        for kind in ("Isosurface", "plain", "PMB Volume", "Volume"):
+            view = new_view()
+            display = show(source, view, "Isosurface" if kind == "plain" else kind)
+            display.ContourBy, display.IsosurfaceValues = "RTData", [150]
+            for what, value in properties.items() if kind != "plain" else ():
+                setattr(display, what, value)
+            if name != "separate":
+                display.TransferFunction2D = simple.GetTransferFunction2D("RTData")
+                display.TransferFunction2D.Boxes = [40, 40, 200, 200, 1, .2, .1, .8]
+            with Messages() as log:
+                pictures[kind] = (pixels(view), pixels(view))[1]
+            equal(log.text().count("vtkSmartVolumeMapper draws"), int(kind == "PMB Volume"), f"{name}, {kind}: {log.text()}")
+        same(pictures["PMB Volume"], pictures["Volume"], name, most=40)  # Volume moves its samples by noise
+        same(pictures["Isosurface"], pictures["plain"], f"{name}, Isosurface")
+
+
 def test_isosurface():
     """Compared with the mesh of PMB Contour; isovalues, opacities, and the solid color."""
     wavelet, view = simple.Wavelet(), new_view()
@@ -359,7 +384,7 @@ def test_contour_by_states():
                 view = simple.GetActiveViewOrCreate("RenderView")
                 display = simple.GetDisplayProperties(simple.FindSource("Calculator1"), view)
                 equal(display.ContourBy[1], contoured, "Contour By")
-                view.ViewSize = SIZE
+                view.ViewSize, view.UseFXAA = SIZE, 0
                 same(pixels(view), before, f"color {color}, contoured {contoured!r}")
                 equal(suggested(display), numbers, f"suggestions with color {color}, contoured {contoured!r}")
 
@@ -531,6 +556,6 @@ def test_odd_input():
         true(said in log.text(), f"isovalues {values}: {log.text()}")
 
 
-run(test_pictures_are_the_mappers, test_isosurface, test_array_is_chosen, test_contour_by, test_contour_components,
-    test_first_isovalue, test_suggestions, test_wrong_arrays, test_states, test_contour_by_states, test_views,
-    test_selection, test_picked_places, test_cropping, test_odd_input)
+run(test_pictures_are_the_mappers, test_left_to_volume, test_isosurface, test_array_is_chosen, test_contour_by,
+    test_contour_components, test_first_isovalue, test_suggestions, test_wrong_arrays, test_states, test_contour_by_states,
+    test_views, test_selection, test_picked_places, test_cropping, test_odd_input)

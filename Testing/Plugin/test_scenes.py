@@ -7,8 +7,8 @@ usage: test_scenes.py [--all] [--ranks N] [--pictures FOLDER] [WORD...]
   --ranks     drawn by a pvserver of N ranks
   --pictures  writes both pictures of each row that fails
   WORD        only rows whose name contains one of the words
-Prints for each row the pixels that differ too much inside and at rims, the greatest difference inside, and the PSNR. Needs no
-data and no folder: a machine with a GPU runs it with its own OpenGL."""
+Prints for each row the pixels that differ too much inside and at rims, the greatest difference inside, and the PSNR. It needs
+no data: a machine with a GPU runs it with the GPU's own OpenGL."""
 import argparse
 import importlib.util
 import os
@@ -66,7 +66,7 @@ def drop(folder, origin):
 
 
 class Subject:
-    """What the plugin draws, and what VTK draws of the same: a source, its representation, and the properties of that, twice."""
+    """What the plugin draws, and what VTK draws of the same: a source, a representation, what colors it, its properties."""
 
     def __init__(self, name, folder, origin):
         self.translucent = "translucent" in name
@@ -75,7 +75,8 @@ class Subject:
             mesh = simple.PMBParticleSurface(Input=simple.XMLPolyDataReader(FileName=drop(folder, origin)))
         else:
             source = simple.XMLImageDataReader(FileName=(gyroid if "many" in name else blob)(folder, origin))
-            mesh = simple.PMBContour(Input=source, ContourBy=["POINTS", "depth"], Isosurfaces=[0])
+            mesh = simple.PMBContour(Input=source, ContourBy=["POINTS", "depth"], Isosurfaces=[0],
+                                     OutputPointsPrecision="Same as input" if origin == NEAR else "Double")
         # Triangulate makes a mesh without the filter's mark, which VTK's mapper draws.
         self.both = [(mesh, *surface, opacity), (simple.Triangulate(Input=mesh), *surface, opacity)]
         if "Isosurface" in name:
@@ -99,8 +100,8 @@ class Subject:
         return shown
 
 
-SUBJECTS = ("PMB Contour", "PMB Contour, many", "PMB Particle Surface", "Isosurface", "Isosurface, translucent", "PMB Volume",
-            "PMB Volume, lit")
+SUBJECTS = ("PMB Contour", "PMB Contour, many", "PMB Particle Surface", "Isosurface", "Isosurface, translucent",
+            "PMB Volume", "PMB Volume, lit")
 
 
 # --- scenes ------------------------------------------------------------------------------------------------------------
@@ -118,6 +119,7 @@ def peeling(surfaces, volumes):
 class Scene:
     """A view with both displays of a subject, one at a time."""
     remote = False
+    twice = False  # VTK's own first picture of an axes grid, or of both eyes, differs from its later ones
 
     def __init__(self, subject, kind="RenderView"):
         peeling(1, 1)
@@ -149,8 +151,8 @@ class Scene:
         side = numpy.cross([0, 1, 0], ahead) * self.radius * 1.2
         up = numpy.cross(ahead, side) * .6
         corner = self.middle + ahead * place * self.radius - (side + up) / 2
-        shown = simple.Show(simple.Plane(Origin=list(corner), Point1=list(corner + side), Point2=list(corner + up)), self.view)
-        assign(shown, ColorArrayName=[None, ''], Opacity=opacity, DiffuseColor=[.9, .4, .1])
+        plane = simple.Plane(Origin=list(corner), Point1=list(corner + side), Point2=list(corner + up))
+        assign(simple.Show(plane, self.view), ColorArrayName=[None, ''], Opacity=opacity, DiffuseColor=[.9, .4, .1])
 
     def light(self, place=(1, 0, 1), **properties):
         light = simple.AddLight(self.view)
@@ -177,13 +179,13 @@ class Scene:
 
     def pictures(self):
         both = []
-        for which in (0, 1, 0, 1):  # VTK's own first picture of an axes grid differs from its later ones
+        for which in (0, 1, 0, 1) if self.twice else (0, 1):
             for _, shown in self.views:
                 assign(shown[1 - which], Visibility=0)
                 assign(shown[which], Visibility=1)
             self.before[which]()
             both.append(self.take())
-        return both[2:]
+        return both[-2:]
 
 
 def of_view(**properties):
@@ -270,10 +272,12 @@ SCENES = {
     "far": lambda s: None,  # data of its own
     "far, stereo Left": of_view(StereoType="Left", StereoRender=1),
 }
-QUICK = ("defaults", "Axes Grid", "translucent plane through", "stereo Right", "after stereo", "spots", "scaled", "far")
+QUICK = ("defaults", "Axes Grid", "translucent plane through", "stereo Right", "spots", "scaled")
+QUICK_OF_MESHES = ("defaults", "stereo Checkerboard", "far")
 # Not scaled and sheared: under these VTK lights volumes wrongly.
 OF_LIT = ("defaults", "no light", "no light kit, a light", "spots", "lights", "lights, ten", "mirrored")
-SERVER = ("defaults", "Axes Grid", "translucent plane before", "stereo Left", "lights", "SSAO", "parallel", "tiles", "scaled")
+SERVER = ("defaults", "Axes Grid", "translucent plane before", "stereo Left", "lights", "SSAO", "parallel", "tiles",
+          "scaled")
 
 
 # --- the comparison ----------------------------------------------------------------------------------------------------
@@ -315,12 +319,11 @@ def write_pictures(folder, name, pictures):
 
 
 def rows(options):
-    chosen = SERVER if options.port else SCENES if options.all or options.words else QUICK
     for name in SUBJECTS:
-        for scene in chosen:
+        quick = QUICK_OF_MESHES if "Isosurface" not in name and "Volume" not in name else QUICK
+        for scene in SERVER if options.port else SCENES if options.all or options.words else quick:
             row = f"{name}: {scene}"
-            chosen_here = scene in OF_LIT or "lit" not in name
-            if chosen_here and (not options.words or any(word in row for word in options.words)):
+            if (scene in OF_LIT or "lit" not in name) and (not options.words or any(word in row for word in options.words)):
                 yield row, name, scene
 
 
@@ -332,6 +335,7 @@ def table(options):
             if key not in subjects:
                 subjects[key] = Subject(name, folder, key[1])
             made = Scene(subjects[key], "RenderViewWithEDL" if scene == "EDL" else "RenderView")
+            made.twice = "Grid" in scene or "stereo" in scene
             text, holds, pictures = "", False, []
             try:
                 SCENES[scene](made)
