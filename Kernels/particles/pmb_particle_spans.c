@@ -116,6 +116,11 @@ int pmb_particles_fit(const double samples[3])
     (samples[0] / PMB_BRICK_X + 2) * (samples[1] / PMB_BRICK_Y + 2) * (samples[2] / PMB_BRICK_Z + 2) <= 0x1p59;
 }
 
+int pmb_particles_take(const double place[3], double spacing)
+{
+  return pmb_place_fits(place, spacing);
+}
+
 int pmb_particles_are_far(const pmb_particle_bounds *bounds)
 {
   double samples[3];

@@ -150,6 +150,9 @@ void pmb_particles_destroy(pmb_particles *particles);
 pmb_status pmb_particles_find_bounds(
   pmb_particles *particles, const pmb_particle_request *request, pmb_particle_bounds *bounds);
 
+/* 1: the grid has room at a position; 0: particles there are left out. */
+int pmb_particles_take(const double place[3], double spacing);
+
 /* 1: the grid has to leave out cells between particles that are far apart, and needs the bounds' spans. */
 int pmb_particles_are_far(const pmb_particle_bounds *bounds);
 
