@@ -56,7 +56,9 @@ pmb_status Emit(const Context& context, OutputMemory& memory, ParticleJob& job)
 {
   const pmb_particle_sizes& sizes = job.Sizes;
   PassedArrays passed;
-  vtkNew<vtkFloatArray> places, directions;
+  vtkNew<vtkFloatArray> directions;
+  const auto places =
+    vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(job.WidePoints ? VTK_DOUBLE : VTK_FLOAT));
   vtkNew<Ids> ids, offsets;
   double pointRanges[8], normalRanges[8];
   pmb_mesh mesh = {};
@@ -67,8 +69,8 @@ pmb_status Emit(const Context& context, OutputMemory& memory, ParticleJob& job)
   Allocate(places, sizes.points, &memory, context.OnGPU);
   Allocate(ids, 3 * sizes.triangles, &memory, context.OnGPU);
   Allocate(offsets, sizes.triangles + 1, &memory, context.OnGPU);
-  mesh.points = places->GetPointer(0);
-  mesh.point_type = PMB_FLOAT32;
+  mesh.points = places->GetVoidPointer(0);
+  mesh.point_type = job.WidePoints ? PMB_FLOAT64 : PMB_FLOAT32;
   mesh.point_ranges = pointRanges;
   mesh.triangles = ids->GetPointer(0);
   mesh.offsets = offsets->GetPointer(0);
@@ -100,6 +102,21 @@ pmb_status Emit(const Context& context, OutputMemory& memory, ParticleJob& job)
     job.Output->GetPointData()->SetNormals(directions);
   }
   passed.Finish(job.From, job.Output->GetPointData());
+  if (job.Measures)
+  {
+    job.Steps.Begin(Progress::MEASURE);
+    const pmb_status measured = MeasureSurface(
+      context.Get(), mesh, { { sizes.points, sizes.triangles } }, { job.Request.isovalue }, job.Output);
+    if (measured != PMB_OK && measured != PMB_ABORTED)
+    {
+      throw Failed{ std::string("The surface could not be measured: ") + pmb_error(context.Get()) +
+        ". Turn ComputeMeasures off to get the surface without measures." };
+    }
+    if (measured == PMB_ABORTED)
+    {
+      return measured;
+    }
+  }
   return KeepRanges(context.Get(), pointRanges, normalRanges, directions, nullptr, job.Output);
 }
 

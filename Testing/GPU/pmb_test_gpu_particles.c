@@ -26,6 +26,8 @@ static void cloud_random(cloud *c, test_rng *rng, int kernel)
     c->position[4] = NAN;
     memcpy(c->position + 6, c->position, 3 * sizeof *c->position);
   }
+  for (int64_t i = 3; i < 3 * n / 2 && size < 1; i++) /* almost in one place */
+    c->position[i] = c->position[i % 3] + rng_real(rng, -2e-3, 2e-3);
   const double least = rng_int(rng, 0, 2) ? 0.3 : 0.02; /* radii differ by up to 2 or 35 */
   for (int64_t i = 0; i < n; i++) {
     c->radius[i] = (float)(rng_int(rng, 0, 1) ? rng_real(rng, 0.3, 0.7) : rng_real(rng, least, 2 * least));

@@ -108,7 +108,7 @@ static __global__ void __launch_bounds__(POINT_THREADS)
     float ends[2] = { c.background, c.background }, sum[3] = { 0, 0, 0 }, deepest = -INFINITY;
     each_near_point(
       c, box, all, &block, point, more, 0, &taken, NULL, [&](int i) { add_to_ends<KERNEL>(&block, point, i, ends); });
-    const float part = pmb_edge_parameter(ends[0], ends[1], c.isovalue.f32, c.isovalue.f32_low);
+    const float part = pmb_particle_parameter(ends[0], ends[1], c.isovalue.f32, c.isovalue.f32_low);
     if (differences) {
       find_differences<KERNEL>(c, box, all, &block, point, &taken, part, sum);
     }

@@ -120,12 +120,13 @@ static pmb_status count_on_device(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_clo
   return report(cuda, 1);
 }
 
-/* Whether the grid is small enough for a GPU. */
+/* Whether the grid is small enough for a GPU, and in one piece. */
 static int takes(const pmb_particles *p)
 {
   const double most = PMB_CUDA_PARTICLE_ROWS;
   const pmb_particle_grade *last = p->grades + p->grade_count - 1;
-  return (double)last->row + (double)last->cubes[1] * (double)last->cubes[2] < most &&
+  return p->span_count[0] * p->span_count[1] * p->span_count[2] == 1 &&
+    (double)last->row + (double)last->cubes[1] * (double)last->cubes[2] < most &&
     (double)p->bricks[1] * (double)p->bricks[2] < most && p->reach < most && p->request.brick_limit <= UINT32_MAX;
 }
 
