@@ -4,7 +4,7 @@
 #ifndef vtkPMBMeshCopies_h
 #define vtkPMBMeshCopies_h
 
-#include "vtk_glew.h"
+#include "vtkPMBOpenGL.h"
 
 #include "vtkAOSDataArrayTemplate.h"
 #include "vtkCellArray.h"
