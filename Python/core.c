@@ -9,7 +9,9 @@
 #include "pmb.h"
 #include "rays/pmb_rays.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 typedef struct context {
@@ -256,12 +258,12 @@ static PyObject *emit(PyObject *object, PyObject *args)
 {
   context *self = (context *)object;
   long long n, m;
-  unsigned long long points, normals, gradients, triangles, stream;
+  unsigned long long points, normals, gradients, triangles, cells, stream;
   int of_particles, id_type, estimator, on_device;
   PyObject *list;
   Py_ssize_t attribute_count;
-  if (!PyArg_ParseTuple(args, "iLLKKKKiiOiK", &of_particles, &n, &m, &points, &normals, &gradients, &triangles, &id_type, &estimator,
-        &list, &on_device, &stream)) {
+  if (!PyArg_ParseTuple(args, "iLLKKKKiKiOiK", &of_particles, &n, &m, &points, &normals, &gradients, &triangles, &id_type, &cells,
+        &estimator, &list, &on_device, &stream)) {
     return NULL;
   }
   pmb_attribute *attributes = attributes_of(list, &attribute_count);
@@ -277,6 +279,7 @@ static PyObject *emit(PyObject *object, PyObject *args)
     .gradients = (float *)(uintptr_t)gradients,
     .triangles = (void *)(uintptr_t)triangles,
     .id_type = (pmb_type)id_type,
+    .cells = (int64_t *)(uintptr_t)cells,
     .attributes = attributes,
     .attribute_count = attribute_count,
     .gradient_estimator = (pmb_gradient_estimator)estimator,
@@ -441,6 +444,43 @@ static PyObject *cast_rays(PyObject *object, PyObject *args)
   return none_if(begin(self) && end(self, pmb_cast_rays(self->core, &request)));
 }
 
+/* For pmb.compat.skimage: raises the value of each point to the greatest difference of two samples of a cell whose triangles use
+ * it. */
+static PyObject *local_ranges(PyObject *unused, PyObject *args)
+{
+  (void)unused;
+  unsigned long long a_samples, a_cells, a_triangles, a_values;
+  long long d[3], s[3], m;
+  if (!PyArg_ParseTuple(args, "K(LLL)(LLL)LKKK", &a_samples, &d[0], &d[1], &d[2], &s[0], &s[1], &s[2], &m, &a_cells, &a_triangles,
+        &a_values)) {
+    return NULL;
+  }
+  const float *samples = (const float *)(uintptr_t)a_samples;
+  const int64_t *cells = (const int64_t *)(uintptr_t)a_cells;
+  const int32_t *triangles = (const int32_t *)(uintptr_t)a_triangles;
+  float *values = (float *)(uintptr_t)a_values, range = 0;
+  PyThreadState *thread = PyEval_SaveThread();
+  for (int64_t t = 0; t < m; ++t) {
+    if (t == 0 || cells[t] != cells[t - 1]) {
+      const int64_t row = cells[t] / (d[0] - 1);
+      const float *low = samples + cells[t] % (d[0] - 1) * s[0] + row % (d[1] - 1) * s[1] + row / (d[1] - 1) * s[2];
+      float most = *low, least = *low;
+      for (int c = 1; c < 8; ++c) {
+        const float sample = low[(c & 1) * s[0] + (c >> 1 & 1) * s[1] + (c >> 2) * s[2]];
+        most = sample > most ? sample : most;
+        least = sample < least ? sample : least;
+      }
+      range = most - least;
+    }
+    for (int c = 0; c < 3; ++c) {
+      float *value = values + triangles[3 * t + c];
+      *value = range > *value ? range : *value;
+    }
+  }
+  PyEval_RestoreThread(thread);
+  return Py_NewRef(Py_None);
+}
+
 /* --- the module ------------------------------------------------------------------------------------------------------ */
 
 static PyMethodDef methods[] = { { "set_progress", set_progress, METH_O, NULL }, { "info", get_info, METH_NOARGS, NULL },
@@ -468,7 +508,11 @@ static int execute(PyObject *module)
 
 static PyModuleDef_Slot module_slots[] = { { Py_mod_exec, execute }, { 0, NULL } };
 
-static PyModuleDef module = { PyModuleDef_HEAD_INIT, .m_name = "_core", .m_size = 0, .m_slots = module_slots };
+static PyMethodDef functions[] = { { "local_ranges", local_ranges, METH_VARARGS, NULL }, { NULL, NULL, 0, NULL } };
+
+static PyModuleDef module = {
+  PyModuleDef_HEAD_INIT, .m_name = "_core", .m_size = 0, .m_methods = functions, .m_slots = module_slots
+};
 
 PyMODINIT_FUNC PyInit__core(void)
 {

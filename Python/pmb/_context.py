@@ -54,14 +54,15 @@ def give_back(context: Context, key: tuple[int, int, int]) -> None:
 
 
 @contextmanager
-def reporting(context: Context, progress: Callable[[float], object] | None) -> Iterator[None]:
-    """Calls progress(fraction) from time to time while the context works."""
+def reporting(context: Context, progress: Callable[[float], object] | None, begin: float = 0.0, end: float = 1.0) -> Iterator[None]:
+    """Calls progress(fraction) while the context works, from `begin` to `end`."""
     if progress is None:
         yield
         return
-    context.set_progress(progress)
+    call = progress
+    context.set_progress(lambda fraction: call(begin + fraction * (end - begin)))
     try:
         yield
-        progress(1.0)
+        call(end)
     finally:
         context.set_progress(None)

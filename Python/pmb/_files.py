@@ -98,7 +98,7 @@ def _vtp(mesh: Mesh, path: str) -> None:
     head += [array(name, values) for name, values in mesh.arrays.items()]
     head += ["</PointData><Points>", array("Points", mesh.points), "</Points><Polys>",
              array("connectivity", mesh.triangles.astype(ids, copy=False).ravel()),
-             array("offsets", np.arange(3, 3 * m + 3, 3, ids)), '</Polys></Piece></PolyData><AppendedData encoding="raw">_']
+             array("offsets", np.arange(3, 3 * m + 3, 3).astype(ids)), '</Polys></Piece></PolyData><AppendedData encoding="raw">_']
     with open(path, "wb") as file:
         file.write("\n".join(head).encode())
         for block in blocks:

@@ -92,8 +92,10 @@ class Mesh:
 
 
 def emit(context: Context, sizes: list[tuple[int, int]], isovalues: tuple[float, ...], normals: bool, gradients: bool,
-         arrays: dict[str, np.ndarray[Any, Any]], estimator: int, of_particles: int) -> Mesh:
-    """Fills new arrays for the context's last count. `arrays` is packed, 1-d or with components along the last axis."""
+         arrays: dict[str, tuple[np.ndarray[Any, Any], int]], estimator: int, of_particles: int,
+         cells: bool = False) -> Mesh:
+    """Fills new arrays for the context's last count. `arrays` has packed arrays and their components, 0
+    for none. `cells`: adds the cell of each triangle, counted along the core's axes, as an array of no name."""
     n, m = sum(size[0] for size in sizes), sum(size[1] for size in sizes)
     ids = np.int32 if n < 1 << 31 else np.int64
     mesh = Mesh(np.empty((n, 3), np.float32), np.empty((m, 3), ids), np.empty((n, 3), np.float32) if normals else None,
@@ -103,6 +105,8 @@ def emit(context: Context, sizes: list[tuple[int, int]], isovalues: tuple[float,
         output = np.empty((n, components) if components else n, array.dtype)
         mesh.arrays[name] = output
         attributes.append((address_of(array), code_of(array.dtype), components or 1, address_of(output)))
+    if cells:
+        mesh.arrays[""] = np.empty(m, np.int64)
     context.emit(of_particles, n, m, address_of(mesh.points), address_of(mesh.normals), address_of(mesh.gradients),
-                 address_of(mesh.triangles), INT32 if ids is np.int32 else INT64, estimator, attributes, 0, 0)
+                 address_of(mesh.triangles), INT32 if ids is np.int32 else INT64, address_of(mesh.arrays.get("")), estimator, attributes, 0, 0)
     return mesh

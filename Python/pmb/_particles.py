@@ -101,10 +101,11 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
         ready[name] = np.ascontiguousarray(array), array.shape[1] if array.ndim == 2 else 0
     context, key = _context.take(device)
     try:
-        with _context.reporting(context, progress):
+        with _context.reporting(context, progress, 0.0, 0.8):
             size = context.count_particles((address_of(positions), code_of(positions.dtype), n, positions.strides[0] // positions.itemsize),
                                            cell_size * length, isovalue, length, _KERNELS[kernel], smoothing, radii_array,
                                            others[0][1], others[1][1], others[2][1], _NORMALS[way], anisotropic)
+        with _context.reporting(context, progress, 0.8):
             return emit(context, [size[:2]], (isovalue,), bool(normals), False, ready, 0, 1)
     finally:
         context.forget_particles()

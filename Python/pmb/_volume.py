@@ -91,6 +91,7 @@ class Volume:
         self._order = tuple(sorted((2, 1, 0), key=lambda axis: abs(strides[axis]) or 1 << 62))
         self._matrix = _matrix(self._order, spacing, origin, direction)
         self._steps = tuple(strides[axis] // size for axis in self._order)
+        self._dims = tuple(self._array.shape[axis] for axis in self._order)
         self._flags = self._flags_of(mask)
         self._context, self._key = _context.take(device)
         self.update(progress)
@@ -122,9 +123,8 @@ class Volume:
     def update(self, progress: Callable[[float], object] | None = None) -> None:
         """Read the samples again, after they have changed."""
         a = self._array
-        dims = tuple(a.shape[axis] for axis in self._order)
         with self._lock, _context.reporting(self._used(), progress):
-            self._used().bind(address_of(a), code_of(a.dtype), dims, self._steps, self._matrix, address_of(self._flags[0]),
+            self._used().bind(address_of(a), code_of(a.dtype), self._dims, self._steps, self._matrix, address_of(self._flags[0]),
                               address_of(self._flags[1]), 0, 0)
 
     def _used(self) -> Context:
@@ -197,7 +197,7 @@ class Volume:
 
     def contour(self, isovalue: float | Sequence[float], *, normals: bool = True, gradients: bool = False,
                 arrays: Mapping[str, Any] | None = None, degenerate: bool = False, estimator: str = "central",
-                progress: Callable[[float], object] | None = None) -> Mesh:
+                progress: Callable[[float], object] | None = None, _cells: bool = False) -> Mesh:
         """Extract the isosurfaces of one or several isovalues. See `pmb.contour` for the parameters."""
         if isinstance(isovalue, (float, int)):
             isovalues: tuple[float, ...] = (float(isovalue),)
@@ -209,9 +209,13 @@ class Volume:
         if estimator not in ESTIMATORS:
             raise ValueError(f"estimator is one of {', '.join(ESTIMATORS)}, not {estimator!r}")
         ready = self._packed_arrays(arrays) if arrays else {}
-        with self._lock, _context.reporting(self._used(), progress):
-            sizes = self._used().count(isovalues, not degenerate)
-            return emit(self._used(), sizes, isovalues, normals, gradients, ready, ESTIMATORS[estimator], 0)
+        with self._lock:
+            context = self._used()
+            with _context.reporting(context, progress, 0.0, 0.5):
+                sizes = context.count(isovalues, not degenerate)
+            with _context.reporting(context, progress, 0.5):
+                return emit(context, sizes, isovalues, normals, gradients, ready,
+                            ESTIMATORS[estimator], 0, _cells)
 
 
 def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[float] = (1.0, 1.0, 1.0),
@@ -268,11 +272,14 @@ def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[fl
     >>> len(mesh.sizes), mesh.arrays["z"].dtype
     (2, dtype('float64'))
     """
-    options: dict[str, Any] = dict(normals=normals, gradients=gradients, arrays=arrays, degenerate=degenerate, estimator=estimator,
-                                   progress=progress)
+    options: dict[str, Any] = dict(normals=normals, gradients=gradients, arrays=arrays, degenerate=degenerate, estimator=estimator)
     if isinstance(volume, Volume):
         if (tuple(spacing), tuple(origin), direction) != _IDENTITY or mask is not None or device is not None:
             raise ValueError("a Volume has its own spacing, origin, direction, mask and device: set them there")
-        return volume.contour(isovalue, **options)
-    with Volume(volume, spacing, origin, direction, mask, device, progress) as made:
-        return made.contour(isovalue, **options)
+        return volume.contour(isovalue, progress=progress, **options)
+    first = second = progress
+    if progress is not None:
+        call = progress
+        first, second = lambda fraction: call(fraction / 2), lambda fraction: call(0.5 + fraction / 2)
+    with Volume(volume, spacing, origin, direction, mask, device, first) as made:
+        return made.contour(isovalue, progress=second, **options)
