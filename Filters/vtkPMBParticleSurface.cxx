@@ -62,6 +62,24 @@ void Warn(vtkPMBParticleSurface* filter, const std::string& text)
   }
 }
 
+// A warning if points far from the origin have too few digits for a surface of this spacing in single precision, or nothing.
+std::string DescribePrecision(vtkPolyData* surface, double spacing)
+{
+  double b[6], away = 0.0;
+  std::ostringstream text;
+  surface->GetBounds(b);
+  for (int a = 0; a < 6 && surface->GetNumberOfPoints() > 0; a += 2)
+  {
+    away = b[a] * b[a + 1] > 0 ? std::max(away, std::min(std::abs(b[a]), std::abs(b[a + 1]))) : away;
+  }
+  if (away * 0x1p-23 > spacing / 16)
+  {
+    text << "In single precision, points at " << away << " from the origin are about " << away * 0x1p-23
+         << " apart, and cells have a size of " << spacing << ": set Output Points Precision to Double.";
+  }
+  return text.str();
+}
+
 // Whether a kernel uses an array of numbers.
 bool Uses(int kernel, int number)
 {
@@ -423,6 +441,7 @@ void vtkPMBParticleSurface::Internals::Run(vtkPMBParticleSurface* filter, Ranks&
     filter->ComputeMeasures, particles, output, {} };
   ranks.Together([&] { this->Check(filter, this->Core.MakeSurface(job)); });
   filter->UsedDevice = job.Sizes.on_device ? vtkPMBContourFilter::GPU : vtkPMBContourFilter::CPU;
+  Warn(filter, wide ? "" : DescribePrecision(output, spacing));
   Warn(filter, job.Sizes.left_out > 0 ? particles.DescribeLeftOut(spacing) : warning);
 }
 

@@ -173,6 +173,7 @@ struct pmb_particles {
   pmb_volume volume;
   pmb_buffer scratch, cpu_scratch; /* per worker */
   pmb_buffer cloud;                /* pmb_cuda_cloud */
+  const pmb_gl_mesh *gl;           /* while a GPU emits into OpenGL's buffers, else NULL */
 };
 
 static inline pmb_particle_scratch *pmb_particle_scratch_of(pmb_particles *p, int worker)

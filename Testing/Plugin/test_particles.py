@@ -192,6 +192,10 @@ def far_from_the_origin():
                                    (places.astype("f"), "Double", numpy.float64)):
         proxy = surface(cloud(data), Radius=0.5, OutputPointsPrecision=precision)
         equal(points(output(proxy)).dtype, dtype, f"{precision} of {data.dtype}")
+    with Messages() as log:
+        output(surface(cloud((places + shift).astype("f")), Radius=0.5))
+    text = "In single precision, points at 4.5e+06 from the origin are about 0.536442 apart, and cells have a size of 0.25"
+    equal((log.text().count(text), log.text().count("Warning:")), (1, 1), log.text())
 
 
 def strays():

@@ -71,10 +71,11 @@ static __device__ __forceinline__ void write_point(
 {
   for (int a = 0; a < 3; ++a) {
     const double world = pmb_particle_world(c.spacing, c.first[a] + box.first[a], point.lower[a], point.part[a]);
+    const double moved = (world - c.shift[a]) * c.scale[a];
     if (output.point_type == PMB_FLOAT32) {
-      ((float *)output.d_points)[3 * to + a] = (float)world;
+      ((float *)output.d_points)[3 * to + a] = (float)moved;
     } else {
-      ((double *)output.d_points)[3 * to + a] = world;
+      ((double *)output.d_points)[3 * to + a] = moved;
     }
   }
 }

@@ -237,6 +237,11 @@ pmb_status pmb_cuda_emit_particles(pmb_context *context, pmb_particles *p, const
     cuda->sizes.points = p->sizes.points;
     cuda->sizes.triangles = p->sizes.triangles;
     cuda->cloud = cloud_of(p);
+    for (int a = 0; a < 3; ++a) {
+      const int moves = p->gl && p->gl->shift && p->gl->scale;
+      cloud_of(p)->shift[a] = moves ? p->gl->shift[a] : 0;
+      cloud_of(p)->scale[a] = moves ? p->gl->scale[a] : 1;
+    }
     status = emit_on_device(cuda, cloud_of(p), mesh);
   }
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
