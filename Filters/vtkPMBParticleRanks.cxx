@@ -252,7 +252,7 @@ void MatchArrays(Ranks& ranks, Particles& particles)
 
 namespace
 {
-// The cell of each particle along z; NaN at a position that is not finite.
+// The cell of each particle along z; NaN where the core leaves it out.
 std::vector<double> FindCells(vtkDataArray* positions, double spacing)
 {
   std::vector<double> cells;
@@ -260,8 +260,8 @@ std::vector<double> FindCells(vtkDataArray* positions, double spacing)
   {
     double p[3];
     positions->GetTuple(i, p);
-    const bool finite = std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]);
-    cells.push_back(finite ? std::floor(p[2] / spacing) : std::numeric_limits<double>::quiet_NaN());
+    const bool taken = pmb_particles_take(p, spacing) != 0;
+    cells.push_back(taken ? std::floor(p[2] / spacing) : std::numeric_limits<double>::quiet_NaN());
   }
   return cells;
 }
@@ -302,16 +302,14 @@ void CutSlabs(Ranks& ranks, const Particles& particles, pmb_particle_request& re
   request.z_end = rank + 1 == count ? std::numeric_limits<int64_t>::max() : cuts[rank + 1];
 }
 
-vtkIdType Distribute(Ranks& ranks, Particles& particles, double spacing, double low, double high)
+void Distribute(Ranks& ranks, Particles& particles, double spacing, double low, double high)
 {
   std::vector<std::vector<vtkIdType>> wanted(ranks.Count());
   const std::vector<std::vector<double>> ranges = ranks.Share<double>({ low, high });
-  vtkIdType leftOut = 0;
   ranks.Together(
     [&]
     {
       const std::vector<double> cells = FindCells(particles.Positions, spacing);
-      leftOut = std::count_if(cells.begin(), cells.end(), [](double cell) { return std::isnan(cell); });
       for (size_t other = 0; other < ranges.size(); ++other)
       {
         for (size_t i = 0; i < cells.size(); ++i)
@@ -324,7 +322,6 @@ vtkIdType Distribute(Ranks& ranks, Particles& particles, double spacing, double 
       }
     });
   ranks.Exchange(particles, wanted);
-  return leftOut;
 }
 
 // ---- exchange ----

@@ -4,7 +4,7 @@
 #ifndef vtkPMBMeshVisibility_h
 #define vtkPMBMeshVisibility_h
 
-#include "vtk_glew.h"
+#include "vtkPMBOpenGL.h"
 
 #include "vtkActor.h"
 #include "vtkMapper.h"

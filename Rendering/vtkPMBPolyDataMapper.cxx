@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBPolyDataMapper.h"
 
-#include "vtk_glew.h"
+#include "vtkPMBOpenGL.h"
 
 #include "vtkActor.h"
 #include "vtkCellArray.h"

@@ -146,6 +146,9 @@ called 'demo builds the plugin alone' '--target ParallelMarchingBlocks$'
 called 'demo has settings of its own' "^pvpython .*demo.py.*; HOME=$work/one/home XDG=\$"
 calls one 'no driver' demo
 not_called 'a second demo configures nothing' 'cmake -S'
+rm "$work/one/build.ninja"
+calls one 'no driver' demo
+called 'after a run of CMake that failed demo configures again' 'cmake -S'
 calls one 'no driver' test -R name
 called 'tests are configured, with all vector code' '-DBUILD_TESTING=ON -DPMB_CUDA=OFF -UPMB_VECTORS'
 called 'test builds the quick tests' '--target quick$'

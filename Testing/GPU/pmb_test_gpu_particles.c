@@ -26,6 +26,8 @@ static void cloud_random(cloud *c, test_rng *rng, int kernel)
     c->position[4] = NAN;
     memcpy(c->position + 6, c->position, 3 * sizeof *c->position);
   }
+  for (int64_t i = 3; i < 3 * n / 2 && size < 1; i++) /* almost in one place */
+    c->position[i] = c->position[i % 3] + rng_real(rng, -2e-3, 2e-3);
   const double least = rng_int(rng, 0, 2) ? 0.3 : 0.02; /* radii differ by up to 2 or 35 */
   for (int64_t i = 0; i < n; i++) {
     c->radius[i] = (float)(rng_int(rng, 0, 1) ? rng_real(rng, 0.3, 0.7) : rng_real(rng, least, 2 * least));
@@ -326,9 +328,11 @@ static void opengl(void)
   pmb_particles *particles;
   pmb_gl_buffers *buffers = NULL;
   pmb_context *gpu = gpu_new(0);
-  const double shift[3] = { 20.1, -3, 1e6 }, scale[3] = { 1 / 39.0, 2, 1e-3 };
+  const double shift[3] = { 20.1, -3, 4.5e6 }, scale[3] = { 1 / 39.0, 2, 1e-3 };
   const pmb_gl_mesh gl = { sizeof gl, PMB_CENTRAL, NULL, NULL }, moved = { sizeof moved, PMB_CENTRAL, shift, scale };
   cloud_random(&c, &rng, PMB_KERNEL_SPLINE);
+  for (int64_t i = 0; i < c.request.positions.count; i++)
+    c.position[3 * i + 2] += shift[2]; /* beyond a float's digits */
   CHECK_STATUS(gpu, pmb_particles_create(gpu, &particles), PMB_OK);
   CHECK_REFUSED(
     gpu, pmb_particles_emit_gl(particles, NULL, &gl), PMB_INVALID, "pmb_particles_emit_gl: nothing is counted");
@@ -346,11 +350,14 @@ static void opengl(void)
     CHECK(!memcmp(p, expected, points) && !memcmp(n, host.mesh.view.normals, points) &&
         !memcmp(t, host.mesh.view.triangles, triangles),
       "the buffers differ from the arrays");
+    result wide;
+    run(gpu, particles, &c, PMB_FLOAT64, PMB_INT32, &wide);
     CHECK_STATUS(gpu, pmb_particles_emit_gl(particles, buffers, &moved), PMB_OK);
     for (int64_t i = 0; i < 3 * host.sizes.points; i++) {
-      const float there = (float)((expected[i] - shift[i % 3]) * scale[i % 3]);
+      const float there = (float)((((const double *)wide.mesh.view.points)[i] - shift[i % 3]) * scale[i % 3]);
       CHECK(!memcmp(&there, (const float *)p + i, sizeof there), "coordinate %lld", (long long)i);
     }
+    result_free(&wide);
     pmb_unregister_gl(buffers);
     emulator_gl_buffer(SMALL, triangles - 12);
     CHECK_STATUS(gpu, pmb_register_gl(gpu, 0, 0, SMALL, &buffers), PMB_OK);

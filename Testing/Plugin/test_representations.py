@@ -144,11 +144,14 @@ def test_left_to_volume():
                 setattr(display, what, value)
             if name != "separate":
                 display.TransferFunction2D = simple.GetTransferFunction2D("RTData")
-                display.TransferFunction2D.Boxes = [40, 40, 200, 200, 1, .2, .1, .8]
+                display.TransferFunction2D.Range = [37, 277, 0, 250]
+                display.TransferFunction2D.Boxes = [40, 0, 200, 250, 1, .2, .1, .8]
             with Messages() as log:
                 pictures[kind] = (pixels(view), pixels(view))[1]
             equal(log.text().count("vtkSmartVolumeMapper draws"), int(kind == "PMB Volume"), f"{name}, {kind}: {log.text()}")
-        same(pictures["PMB Volume"], pictures["Volume"], name, most=40)  # Volume moves its samples by noise
+        apart = abs(pictures["PMB Volume"] - pictures["Volume"]).mean()  # Volume moves its samples by noise
+        true(apart < 1, f"{name}: differs by {apart:.2f} from Volume")
+        true(abs(pictures["Volume"] - pixels(view)[0, 0]).mean() > 3, f"{name}: the picture is empty")
         same(pictures["Isosurface"], pictures["plain"], f"{name}, Isosurface")
 
 

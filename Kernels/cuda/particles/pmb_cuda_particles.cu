@@ -120,12 +120,13 @@ static pmb_status count_on_device(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_clo
   return report(cuda, 1);
 }
 
-/* Whether the grid is small enough for a GPU. */
+/* Whether the grid is small enough for a GPU, and in one piece. */
 static int takes(const pmb_particles *p)
 {
   const double most = PMB_CUDA_PARTICLE_ROWS;
   const pmb_particle_grade *last = p->grades + p->grade_count - 1;
-  return (double)last->row + (double)last->cubes[1] * (double)last->cubes[2] < most &&
+  return p->span_count[0] * p->span_count[1] * p->span_count[2] == 1 &&
+    (double)last->row + (double)last->cubes[1] * (double)last->cubes[2] < most &&
     (double)p->bricks[1] * (double)p->bricks[2] < most && p->reach < most && p->request.brick_limit <= UINT32_MAX;
 }
 
@@ -236,6 +237,11 @@ pmb_status pmb_cuda_emit_particles(pmb_context *context, pmb_particles *p, const
     cuda->sizes.points = p->sizes.points;
     cuda->sizes.triangles = p->sizes.triangles;
     cuda->cloud = cloud_of(p);
+    for (int a = 0; a < 3; ++a) {
+      const int moves = p->gl && p->gl->shift && p->gl->scale;
+      cloud_of(p)->shift[a] = moves ? p->gl->shift[a] : 0;
+      cloud_of(p)->scale[a] = moves ? p->gl->scale[a] : 1;
+    }
     status = emit_on_device(cuda, cloud_of(p), mesh);
   }
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
