@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A table of what users put in a view, from ParaView's defaults. Pictures of this plugin are compared with VTK's own of the same
+"""A table of what users put in a view, from ParaView's defaults. This plugin's pictures are compared with VTK's own of the same
 surface as a mesh, or of Volume.
 
 usage: test_scenes.py [--all] [--ranks N] [--pictures FOLDER] [WORD...]
@@ -7,7 +7,7 @@ usage: test_scenes.py [--all] [--ranks N] [--pictures FOLDER] [WORD...]
   --ranks     drawn by a pvserver of N ranks
   --pictures  writes both pictures of each row that fails
   WORD        only rows whose name contains one of the words
-Prints for each row the pixels that differ too much inside and at rims, the greatest difference inside, and the PSNR. It needs
+Prints for each row the pixels that differ too much inside and at rims, the greatest difference inside, and the PSNR. Needs
 no data: a machine with a GPU runs it with the GPU's own OpenGL."""
 import argparse
 import importlib.util
