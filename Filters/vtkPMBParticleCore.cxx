@@ -4,14 +4,10 @@
 
 #include "vtkCellArray.h"
 #include "vtkFloatArray.h"
-#include "vtkInformation.h"
-#include "vtkInformationIntegerKey.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
 #include "vtkTimeStamp.h"
-#include "vtkTypeInt32Array.h"
-#include "vtkTypeInt64Array.h"
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
@@ -51,7 +47,6 @@ private:
 };
 
 // Fills the output; its arrays are written in place.
-template <typename Ids>
 pmb_status Emit(const Context& context, OutputMemory& memory, ParticleJob& job)
 {
   const pmb_particle_sizes& sizes = job.Sizes;
@@ -59,7 +54,7 @@ pmb_status Emit(const Context& context, OutputMemory& memory, ParticleJob& job)
   vtkNew<vtkFloatArray> directions;
   const auto places =
     vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(job.WidePoints ? VTK_DOUBLE : VTK_FLOAT));
-  vtkNew<Ids> ids, offsets;
+  vtkNew<vtkCellArray> triangles;
   double pointRanges[8], normalRanges[8];
   pmb_mesh mesh = {};
   mesh.struct_size = sizeof(mesh);
@@ -67,14 +62,10 @@ pmb_status Emit(const Context& context, OutputMemory& memory, ParticleJob& job)
   mesh.triangle_capacity = sizes.triangles;
   places->SetNumberOfComponents(3);
   Allocate(places, sizes.points, &memory, context.OnGPU);
-  Allocate(ids, 3 * sizes.triangles, &memory, context.OnGPU);
-  Allocate(offsets, sizes.triangles + 1, &memory, context.OnGPU);
+  AllocateTriangles(triangles, job.WideIds, &memory, context.OnGPU, mesh);
   mesh.points = places->GetVoidPointer(0);
   mesh.point_type = job.WidePoints ? PMB_FLOAT64 : PMB_FLOAT32;
   mesh.point_ranges = pointRanges;
-  mesh.triangles = ids->GetPointer(0);
-  mesh.offsets = offsets->GetPointer(0);
-  mesh.id_type = sizeof(*ids->GetPointer(0)) == 4 ? PMB_INT32 : PMB_INT64;
   if (job.Normals)
   {
     directions->SetName("Normals");
@@ -91,10 +82,7 @@ pmb_status Emit(const Context& context, OutputMemory& memory, ParticleJob& job)
     return status;
   }
   vtkNew<vtkPoints> points;
-  vtkNew<vtkCellArray> triangles;
   points->SetData(places);
-  triangles->SetData(offsets, ids);
-  ids->GetInformation()->Set(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS(), 1);
   job.Output->SetPoints(points);
   job.Output->SetPolys(triangles);
   if (job.Normals)
@@ -132,8 +120,7 @@ pmb_status CountAndEmit(const Context& context, OutputMemory& memory, ParticleJo
     return status;
   }
   job.Steps.Begin(Progress::EMIT);
-  const bool wide = job.WideIds || job.Sizes.points > VTK_INT_MAX || job.Sizes.triangles > VTK_INT_MAX / 3;
-  return wide ? Emit<vtkTypeInt64Array>(context, memory, job) : Emit<vtkTypeInt32Array>(context, memory, job);
+  return Emit(context, memory, job);
 }
 }
 

@@ -11,11 +11,11 @@
 enum { THREADS = 128, SHARE = 4 };
 
 /* pmb_ray_cast for a sample type. */
-#define PMB_CAST(NAME, type, name, real)                                                            \
-  static __device__ __forceinline__ pmb_pixel cast(                                                 \
-    const pmb_ray_job *job, int mode, int x, int y, float limit, int lane, int lanes, const type *) \
-  {                                                                                                 \
-    return pmb_ray_cast_##name(job, mode, x, y, limit, lane, lanes);                                \
+#define PMB_CAST(NAME, type, name, real)                                                                         \
+  static __device__ __forceinline__ pmb_pixel cast(                                                              \
+    const pmb_ray_job *job, int mode, int x, int y, float start, float limit, int lane, int lanes, const type *) \
+  {                                                                                                              \
+    return pmb_ray_cast_##name(job, mode, x, y, start, limit, lane, lanes);                                      \
   }
 PMB_SAMPLE_TYPES(PMB_CAST)
 
@@ -48,10 +48,11 @@ template <int LANES> struct tile {
   enum { X = LANES == 1 ? 8 : 4, Y = 32 / LANES / X, BLOCK_X = 2 * X, BLOCK_Y = 2 * Y };
 };
 
-/* d_limits, d_depth: may be NULL. */
+/* d_starts, d_limits, d_depth: may be NULL. */
 template <class T, int MODE, int LANES>
 static __global__ void __launch_bounds__(THREADS, MODE == PMB_RAY_COMPOSITE || MODE == PMB_RAY_SEGMENTS ? 5 : 4)
-  rays_kernel(const __grid_constant__ pmb_ray_job job, const float *d_limits, pmb_ray_entry *d_colors, float *d_depth)
+  rays_kernel(const __grid_constant__ pmb_ray_job job, const float *d_starts, const float *d_limits,
+    pmb_ray_entry *d_colors, float *d_depth)
 {
   typedef tile<LANES> tile;
   const int thread = threadIdx.x & 31, warp = threadIdx.x >> 5, ray = thread / LANES, lane = thread % LANES;
@@ -64,7 +65,8 @@ static __global__ void __launch_bounds__(THREADS, MODE == PMB_RAY_COMPOSITE || M
                                           : PMB_RAY_MAXIMUM;
   if (x < job.width && y < job.height) {
     const size_t at = (size_t)y * job.width + x;
-    const pmb_pixel pixel = cast(&job, mode, x, y, d_limits ? d_limits[at] : 1, lane, LANES, (const T *)NULL);
+    const pmb_pixel pixel =
+      cast(&job, mode, x, y, d_starts ? d_starts[at] : 0, d_limits ? d_limits[at] : 1, lane, LANES, (const T *)NULL);
     if (lane == 0) {
       d_colors[at] = { { pixel.color[0], pixel.color[1], pixel.color[2], pixel.color[3] } };
     }
@@ -77,22 +79,26 @@ static __global__ void __launch_bounds__(THREADS, MODE == PMB_RAY_COMPOSITE || M
 /* Device memory of a picture. */
 typedef struct picture {
   float *d_colors, *d_depth;
-  const float *d_limits;
+  const float *d_limits, *d_starts;
   size_t pixels;
 } picture;
 
-/* Reserves memory for a picture that goes to the host; copies the depth limits. */
+/* Reserves memory for a picture that goes to the host; copies the depths of the rays' ends. */
 static pmb_status make_room(pmb_cuda *cuda, const pmb_ray_request *request, picture *p)
 {
-  PMB_STEP(pmb_cuda_reserve(cuda, &cuda->picture, (int64_t)p->pixels * 6, sizeof(float), "the picture"));
-  float *d_limits = (float *)cuda->picture.d_data + 5 * p->pixels;
+  PMB_STEP(pmb_cuda_reserve(cuda, &cuda->picture, (int64_t)p->pixels * 7, sizeof(float), "the picture"));
+  float *d_limits = (float *)cuda->picture.d_data + 5 * p->pixels, *d_starts = d_limits + p->pixels;
   p->d_colors = (float *)cuda->picture.d_data;
   p->d_depth = request->depth ? p->d_colors + 4 * p->pixels : NULL;
   p->d_limits = request->depth_limit ? d_limits : NULL;
-  if (request->depth_limit) {
-    PMB_CUDA_TRY(cuda->context,
-      cudaMemcpyAsync(
-        d_limits, request->depth_limit, p->pixels * sizeof(float), cudaMemcpyHostToDevice, cuda->compute));
+  p->d_starts = request->depth_start ? d_starts : NULL;
+  const float *depths[2] = { request->depth_limit, request->depth_start };
+  for (int i = 0; i < 2; ++i) {
+    if (depths[i]) {
+      PMB_CUDA_TRY(cuda->context,
+        cudaMemcpyAsync(
+          d_limits + i * p->pixels, depths[i], p->pixels * sizeof(float), cudaMemcpyHostToDevice, cuda->compute));
+    }
   }
   return PMB_OK;
 }
@@ -132,7 +138,7 @@ static cudaError_t launch_mode(pmb_cuda *cuda, const pmb_ray_job *job, const pic
   const int across = (job->width + tile::BLOCK_X - 1) / tile::BLOCK_X;
   const int down = (job->height + tile::BLOCK_Y - 1) / tile::BLOCK_Y;
   return pmb_cuda_launch(cuda, 0, rays_kernel<T, MODE, LANES>, (unsigned)(across * down), THREADS, 0, *job,
-    p->d_limits, (pmb_ray_entry *)p->d_colors, p->d_depth);
+    p->d_starts, p->d_limits, (pmb_ray_entry *)p->d_colors, p->d_depth);
 }
 
 template <class T> static cudaError_t launch(pmb_cuda *cuda, const pmb_ray_job *job, const picture *p)
@@ -157,7 +163,7 @@ static pmb_status copy_to_host(pmb_cuda *cuda, const pmb_ray_request *request, c
 
 static pmb_status cast_all(pmb_cuda *cuda, const pmb_ray_request *request, pmb_ray_job *job)
 {
-  picture p = { request->colors, request->depth, request->depth_limit,
+  picture p = { request->colors, request->depth, request->depth_limit, request->depth_start,
     (size_t)request->width * (size_t)request->height };
   if (!request->on_device) {
     PMB_STEP(make_room(cuda, request, &p));

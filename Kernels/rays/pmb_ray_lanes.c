@@ -15,11 +15,13 @@ typedef struct ray_lanes {
   int wants_gradients;            /* of all samples that show something */
   pmb_ray ray[LANES];             /* the same rays as in the arrays below */
   int pixel[LANES];               /* in the order of the tile; -1: none */
-  float origin[3][LANES], step[3][LANES], view[3][LANES], enter[LANES], leave[LANES];
+  float origin[3][LANES], step[3][LANES], view[3][LANES], shift[LANES], leave[LANES], begin[LANES], stop[LANES];
   float color[4][LANES];            /* so far */
   int32_t next[LANES], last[LANES]; /* range of the samples to look at */
   float r[LANES];                   /* current place on the ray */
+  float low[LANES], part[LANES];    /* what the sample there stands for: see pmb_ray_walk */
   float entry[4][LANES], gradient[3][LANES];
+  float turn[LANES]; /* of normals: 1 or -1 */
   float normal[3][LANES], sum[3][LANES], shine[3][LANES];
 } ray_lanes;
 
@@ -37,19 +39,33 @@ static int pixel_y(const ray_lanes *s, int pixel)
 /* Sets the ray of a lane. NULL: none. */
 static void set_ray(ray_lanes *s, int l, const pmb_ray *ray)
 {
-  static const pmb_ray nowhere = { { 0, 0, 0 }, { 0, 0, 0 }, 0, 0, { 0, 0, 0 } };
+  static const pmb_ray nowhere = { { 0, 0, 0 }, { 0, 0, 0 }, 0, 0, 0, 0, { 0, 0, 0 } };
   ray = ray ? ray : &nowhere;
   for (int a = 0; a < 3; ++a) {
     s->origin[a][l] = ray->origin[a];
     s->step[a][l] = ray->step[a];
     s->view[a][l] = ray->view[a];
   }
-  s->enter[l] = ray->enter;
+  s->shift[l] = ray->shift;
   s->leave[l] = ray->leave;
+  s->begin[l] = ray->begin;
+  s->stop[l] = pmb_ray_stop(ray);
   for (int c = 0; c < 4; ++c) {
     s->color[c][l] = 0;
   }
   s->next[l] = s->last[l] = 0;
+}
+
+/* Moves the lanes to their next samples: sets their places and what they stand for. */
+static void set_places(ray_lanes *s)
+{
+  PMB_EACH_LANE (l) {
+    const float r = (float)s->next[l] - s->shift[l];
+    s->low[l] = pmb_ray_place(s->shift[l], s->leave[l], s->next[l] - 1);
+    s->part[l] = pmb_ray_counted(s->begin[l], s->stop[l], r - 1, r);
+    s->r[l] = pmb_ray_place(s->shift[l], s->leave[l], s->next[l]);
+    s->next[l] += 1;
+  }
 }
 
 /* The number of a tile's pixel in the picture. */
@@ -132,12 +148,28 @@ static void weigh_opacities(ray_lanes *s)
   }
 }
 
+/* Reduces the opacities of lanes whose samples stand for a part of a step. */
+static void shorten(ray_lanes *s)
+{
+  uint32_t shorter = 0;
+  PMB_EACH_LANE (l) {
+    shorter |= (uint32_t)(s->part[l] != 1) << l;
+  }
+  for (; shorter; shorter &= shorter - 1) {
+    const int l = pmb_lowest_bit(shorter);
+    s->entry[3][l] = pmb_ray_part(s->entry[3][l], s->part[l]);
+  }
+}
+
 /* Adds what the lanes reflect of light i; -1: of a light at the camera. */
 static void add_light(ray_lanes *s, int i)
 {
   const pmb_ray_job *job = s->job;
   const float white[3] = { 1, 1, 1 }, *color = i >= 0 ? job->lights[i].color : white;
-  float to[3][LANES];
+  float to[3][LANES], arrives[LANES];
+  PMB_EACH_LANE (l) {
+    arrives[l] = 1;
+  }
   for (int a = 0; a < 3; ++a) {
     const float toward = i >= 0 ? job->toward[i][a] : 0;
     PMB_EACH_LANE (l) {
@@ -146,7 +178,7 @@ static void add_light(ray_lanes *s, int i)
   }
   for (int l = 0; l < LANES && i >= 0 && job->lights[i].position[3] != 0; ++l) {
     float one[3];
-    pmb_ray_toward(job, &s->ray[l], s->r[l], i, one);
+    arrives[l] = pmb_ray_toward(job, &s->ray[l], s->r[l], i, one);
     for (int a = 0; a < 3; ++a) {
       to[a][l] = one[a];
     }
@@ -159,8 +191,9 @@ static void add_light(ray_lanes *s, int i)
     cosine[l] = pmb_ray_dot(normal, there);
     mirror[l] = pmb_ray_mirror(cosine[l], normal, view, there);
   }
+  const int two_sided = job->mode != PMB_RAY_ISOSURFACE;
   const float diffuse = job->diffuse, specular = job->specular, exponent = job->specular_power;
-  const float light_color[3] = { color[0], color[1], color[2] };
+  const float red = color[0], green = color[1], blue = color[2];
   if (specular != 0) {
     PMB_EACH_LANE (l) {
       power[l] = pmb_ray_power(mirror[l], exponent);
@@ -169,7 +202,9 @@ static void add_light(ray_lanes *s, int i)
   PMB_EACH_LANE (l) {
     float sum[3] = { s->sum[0][l], s->sum[1][l], s->sum[2][l] };
     float shine[3] = { s->shine[0][l], s->shine[1][l], s->shine[2][l] };
-    pmb_ray_add_light(diffuse, specular, cosine[l], mirror[l], power[l], light_color, sum, shine);
+    const float light[3] = { arrives[l] * red, arrives[l] * green, arrives[l] * blue };
+    const float facing = two_sided ? fabsf(cosine[l]) : cosine[l];
+    pmb_ray_add_light(diffuse, specular, facing, mirror[l], power[l], light, sum, shine);
     s->sum[0][l] = sum[0];
     s->sum[1][l] = sum[1];
     s->sum[2][l] = sum[2];
@@ -184,9 +219,8 @@ static void light_colors(ray_lanes *s)
 {
   const pmb_ray_job *job = s->job;
   PMB_EACH_LANE (l) {
-    const float view[3] = { s->view[0][l], s->view[1][l], s->view[2][l] };
     float gradient[3] = { s->gradient[0][l], s->gradient[1][l], s->gradient[2][l] }, normal[3];
-    pmb_ray_normal(job->normal, view, gradient, normal);
+    pmb_ray_normal(job->normal, s->turn[l], gradient, normal);
     s->normal[0][l] = normal[0];
     s->normal[1][l] = normal[1];
     s->normal[2][l] = normal[2];
