@@ -222,7 +222,7 @@ typedef struct pmb_cuda {
   pmb_cuda_buffer points, normals, gradients, parameter, sample, triangles, cells, attribute_in, attribute_out;
   pmb_cuda_copy copies[5]; /* of the mesh to the host */
   int copy_count;
-  pmb_cuda_buffer picture, table, shown; /* of rays */
+  pmb_cuda_buffer picture, table, shown, edges; /* of rays */
   pmb_cuda_visible_buffers visible;
   uint64_t table_version; /* of the job that it was copied from */
   pmb_cuda_particle_buffers particles;
