@@ -315,7 +315,7 @@ public:
     const Saved saved(state);
     if (!this->Peels)
     {
-      state->vtkglEnable(GL_BLEND);
+      state->SetEnumState(GL_BLEND, !look.Covers);
       state->vtkglBlendFuncSeparate(GL_ONE, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
       state->vtkglEnable(GL_DEPTH_TEST);
       state->vtkglDepthFunc(look.Replaces ? GL_ALWAYS : GL_LEQUAL);
