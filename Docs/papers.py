@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the figures of ./pmb bench --papers, time and memory against size and against density, and writes the tables of PAPERS.md.
+"""Draws the figures of ./pmb bench --papers, time and memory against size and density, and writes the tables of PAPERS.md.
 
 usage: papers.py [--check] [CSV SVG [PAGE]]
   CSV: what bench --papers --out wrote (papers.csv here); SVG: papers.svg here; PAGE: PAPERS.md here

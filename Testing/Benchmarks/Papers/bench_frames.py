@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Repeats tables 2 and 3 of the PMB paper with drawing, as they are: frames per second, a new isovalue for each frame, in a plain
-VTK window of 1024 x 1024 pixels. vtkPMBContourFilter with vtkPMBPolyDataMapper, and with VTK's own mapper.
+"""Repeats tables 2 and 3 of the PMB paper with drawing: frames per second, a new isovalue for each frame, in a plain VTK window
+of 1024 x 1024 pixels. vtkPMBContourFilter with vtkPMBPolyDataMapper, and with VTK's own mapper.
 
 usage: pvpython bench_frames.py [--rows N] [--frames N] [--reduce N] [--table 2|3]
   --rows    the first so many of each table (all)
   --frames  per row (20); a row ends early after 10 s
   --reduce  sides divided by 2^N (0)
 
-Table 2 has Cayley's surface, here stored in floats; table 3 gyroids with about as many triangles as the paper's scans. The first row
-has 8^3 samples: the time that the window takes without a surface. bench_picture.py has the same for ParaView's views."""
+Table 2 has Cayley's surface, here stored in floats; table 3 gyroids with about as many triangles as the paper's scans. The first
+row has 8^3 samples: the time that the window takes without a surface. bench_picture.py has the same for ParaView's views."""
 import argparse
 import os
 import time
@@ -118,11 +118,11 @@ def row(name, dims, triangles, paper):
     of_vtk = frames_per_second(data, isovalue, False)[0]
     if name == "window":
         print("OpenGL:", window.ReportCapabilities().split("OpenGL renderer string:")[1].split("\n")[0].strip())
-        print("| volume | triangles | of them from the GPU | PMB, frames/s | with VTK's mapper | paper: PMB | hpmc | nvsdk |")
+        print("| volume | triangles | of them from the GPU | PMB, frames/s | VTK's mapper | paper: PMB | hpmc | nvsdk |")
         print("|---" * 8 + "|")
     published = " | ".join(f"{value:g}" if value else "fail" for value in paper) if any(paper) else " | | "
-    print(f"| {name} {' x '.join(str(n) for n in small)} | {made:,} | {of_gpu:,} | {rate:.1f} | {of_vtk:.1f} | {published} |",
-          flush=True)
+    sides = " x ".join(str(n) for n in small)
+    print(f"| {name} {sides} | {made:,} | {of_gpu:,} | {rate:.1f} | {of_vtk:.1f} | {published} |", flush=True)
 
 
 row("window", (8, 8, 8), 0, (0, 0, 0))
