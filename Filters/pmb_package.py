@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Isosurfaces of regular grids by Parallel Marching Blocks, for use with VTK's Python modules: vtkPMBContourFilter;
 vtkPMBIsovalueHistogram, which shows what isovalues are worth a look; vtkPMBParticleSurface, the surface of particles; and
-vtkPMBContourAcceleration, which lets VTK's own contour filters do their work by vtkPMBContourFilter. In ParaView, which
+vtkPMBContourAcceleration, which lets vtkContourFilter do its work by vtkPMBContourFilter. In ParaView, which
 imports this package when it loads the plugin: accelerate_contour()."""
 from .vtkPMBAcceleration import vtkPMBContourAcceleration
 from .vtkPMBContour import vtkPMBContourFilter, vtkPMBIsovalueHistogram, vtkPMBParticleSurface

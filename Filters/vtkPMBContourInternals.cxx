@@ -144,6 +144,7 @@ void vtkPMBContourFilter::vtkInternals::Execute(vtkInformationVector** inputVect
   Job job = { vtkImageData::GetData(inputVector[0]), output, Steps(this->Filter) };
   std::string error;
   this->Counted = pmb_sizes();
+  this->Filter->LastRunSummary.clear();
   try
   {
     this->Run(job, inputVector);
@@ -172,6 +173,7 @@ void vtkPMBContourFilter::vtkInternals::Execute(vtkInformationVector** inputVect
     return;
   }
   output->Initialize();
+  this->Filter->LastRunSummary = "Failed: " + error;
   this->Sum.Error = error;
   if (this->Sum.Errors.insert(error).second) // no block of this execution had it before
   {

@@ -6,7 +6,6 @@
 #include "vtkObjectFactory.h"
 #include "vtkPMBLiveIsovalue.h"
 #include "vtkPVXMLElement.h"
-#include "vtkSIPMBLastRunProperty.h"
 #include "vtkSMPMBArrayListDomain.h"
 #include "vtkSMPMBHistogramProxy.h"
 #include "vtkSMProperty.h"
@@ -84,7 +83,6 @@ static void AddToInterpreter(vtkClientServerInterpreter* interpreter)
   interpreter->AddNewInstanceFunction("vtkSMPMBContourProxy", NewInstance<vtkSMPMBContourProxy>);
   interpreter->AddNewInstanceFunction("vtkSMPMBArrayListDomain", NewInstance<vtkSMPMBArrayListDomain>);
   interpreter->AddNewInstanceFunction("vtkSMPMBHistogramProxy", NewInstance<vtkSMPMBHistogramProxy>);
-  interpreter->AddNewInstanceFunction("vtkSIPMBLastRunProperty", NewInstance<vtkSIPMBLastRunProperty>);
 }
 
 void vtkSMPMBContourProxy::Register()

@@ -26,7 +26,7 @@ public:
 
   /**
    * Makes the class known to ParaView, which creates it for the XML element PMBContourProxy, and likewise
-   * vtkSMPMBArrayListDomain, vtkSMPMBHistogramProxy and vtkSIPMBLastRunProperty. Called when the plugin is loaded.
+   * vtkSMPMBArrayListDomain and vtkSMPMBHistogramProxy. Called when the plugin is loaded.
    */
   static void Register();
 

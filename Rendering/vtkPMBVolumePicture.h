@@ -6,7 +6,7 @@
 #ifndef vtkPMBVolumePicture_h
 #define vtkPMBVolumePicture_h
 
-#include "vtk_glew.h"
+#include "vtkPMBOpenGL.h"
 
 #include "vtkAbstractMapper.h"
 #include "vtkInformation.h"

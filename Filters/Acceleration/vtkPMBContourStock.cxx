@@ -5,14 +5,10 @@
 #include "vtkCellData.h"
 #include "vtkContourFilter.h"
 #include "vtkDataArray.h"
-#include "vtkFlyingEdges3D.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
-#include "vtkMarchingCubes.h"
 #include "vtkMatrix3x3.h"
-#include "vtkMergePoints.h"
-#include "vtkPMBContourAcceleration.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPointData.h"
 #include "vtkPolyData.h"
@@ -26,12 +22,9 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
-#include <typeinfo>
 #include <utility>
 
 VTK_ABI_NAMESPACE_BEGIN
-using Acceleration = vtkPMBContourAcceleration;
-
 namespace vtkPMBContourStock
 {
 namespace
@@ -41,27 +34,6 @@ std::string FirstOf(std::initializer_list<std::pair<bool, std::string>> reasons)
 {
   const auto found = std::find_if(reasons.begin(), reasons.end(), [](const auto& reason) { return reason.first; });
   return found == reasons.end() ? std::string() : found->second;
-}
-
-template <typename FilterT>
-void CopyCommon(FilterT* stock, vtkPMBContourFilter* filter)
-{
-  const int count = static_cast<int>(stock->GetNumberOfContours());
-  filter->SetNumberOfContours(count);
-  for (int i = 0; i < count; ++i)
-  {
-    filter->SetValue(i, stock->GetValue(i));
-  }
-  filter->SetComputeNormals(stock->GetComputeNormals() != 0); // vtkContourFilter: -1 is "on, unless the user says no"
-  filter->SetComputeGradients(stock->GetComputeGradients() != 0);
-  filter->SetComputeScalars(stock->GetComputeScalars() != 0);
-}
-
-// Whether the stock filter copies cell arrays to its triangles. vtkFlyingEdges3D does so since VTK 9.3.
-bool PassesCells(vtkPMBContourFilter* filter, int which)
-{
-  return which == Acceleration::CONTOUR_FILTER ||
-    (VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0) && filter->GetInterpolateAttributes());
 }
 
 // Returns the point array that the filter contours, or null. The filter itself refuses arrays of cells.
@@ -80,8 +52,8 @@ bool IsAskedFor(vtkImageData* image, vtkInformation* inInfo)
   return !asked || vtkStructuredExtent::Smaller(image->GetExtent(), asked);
 }
 
-// Refuses arrays that VTK's filters treat otherwise.
-std::string RefuseArrays(vtkPMBContourFilter* filter, int which, vtkImageData* image)
+// Refuses arrays that vtkContourFilter treats otherwise.
+std::string RefuseArrays(vtkPMBContourFilter* filter, vtkImageData* image)
 {
   vtkDataArray* contoured = FindContoured(filter, image);
   if (!contoured)
@@ -89,34 +61,22 @@ std::string RefuseArrays(vtkPMBContourFilter* filter, int which, vtkImageData* i
     return "the input has no such array";
   }
   vtkPointData* data = image->GetPointData();
-  const bool passes = filter->GetInterpolateAttributes() != 0;
-  const auto has = [&](const char* name)
-  {
-    vtkAbstractArray* array = data->GetAbstractArray(name);
-    return array && (array == contoured || passes);
-  };
-  std::string reason = FirstOf({ { contoured->GetDataType() == VTK_BIT, "the array holds bits" },
-    { which == Acceleration::MARCHING_CUBES && contoured->GetNumberOfComponents() > 1,
-      "the array has several components, which vtkMarchingCubes refuses" },
-    { filter->GetComputeNormals() && has("Normals"), "the image already has an array Normals" },
-    { filter->GetComputeGradients() && has("Gradients"), "the image already has an array Gradients" } });
-  for (int i = 0; passes && reason.empty() && i < data->GetNumberOfArrays(); ++i)
+  const auto has = [&](const char* name) { return data->GetAbstractArray(name) != nullptr; };
+  bool isPlain = true;
+  for (int i = 0; i < data->GetNumberOfArrays(); ++i)
   {
     vtkDataArray* numbers = data->GetArray(i);
-    const bool isOther = numbers != contoured;
-    const bool isReal = numbers && (numbers->GetDataType() == VTK_FLOAT || numbers->GetDataType() == VTK_DOUBLE);
-    const bool isPlain = numbers && numbers->GetDataType() != VTK_BIT && numbers != data->GetGlobalIds() &&
-      numbers != data->GetPedigreeIds();
-    // vtkFlyingEdges3D finds other arrays by their names.
-    const bool isFound = isPlain && (numbers->GetName() || PassesCells(filter, which));
-    reason = FirstOf({ { isOther && !isFound, "another point array holds text, bits or ids, or has no name" },
-      { isOther && which == Acceleration::FLYING_EDGES && !isReal,
-        "another point array holds integers, which vtkFlyingEdges3D converts to floats" } });
+    isPlain = isPlain && numbers &&
+      (numbers == contoured ||
+        (numbers->GetDataType() != VTK_BIT && numbers != data->GetGlobalIds() && numbers != data->GetPedigreeIds()));
   }
-  return reason;
+  return FirstOf({ { contoured->GetDataType() == VTK_BIT, "the array holds bits" },
+    { filter->GetComputeNormals() && has("Normals"), "the image already has an array Normals" },
+    { filter->GetComputeGradients() && has("Gradients"), "the image already has an array Gradients" },
+    { !isPlain, "another point array holds text, bits or ids" } });
 }
 
-// Refuses flags: VTK's filters show hidden points and cells, and pass on flags of a wrong size.
+// Refuses flags: vtkContourFilter shows hidden points and cells, and passes on flags of a wrong size.
 std::string RefuseFlags(vtkDataSetAttributes* data, vtkIdType count, int hidingBits)
 {
   vtkAbstractArray* array = data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName());
@@ -127,12 +87,12 @@ std::string RefuseFlags(vtkDataSetAttributes* data, vtkIdType count, int hidingB
   }
   const auto hides = [=](unsigned char flag) { return (flag & hidingBits) != 0; };
   return flags && std::any_of(flags->GetPointer(0), flags->GetPointer(count), hides)
-    ? "points or cells are hidden, which VTK's filters ignore"
+    ? "points or cells are hidden, which vtkContourFilter ignores"
     : "";
 }
 }
 
-std::string CopySettings(vtkAlgorithm* stock, int which, vtkPMBContourFilter* filter)
+std::string CopySettings(vtkContourFilter* stock, vtkPMBContourFilter* filter)
 {
   filter->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, vtkDataSetAttributes::SCALARS);
   // GetInputArrayInformation() would make one.
@@ -141,36 +101,24 @@ std::string CopySettings(vtkAlgorithm* stock, int which, vtkPMBContourFilter* fi
   {
     filter->SetInputArrayToProcess(0, array);
   }
-  filter->SetRemoveDegenerateTriangles(which != Acceleration::FLYING_EDGES);
-  auto* contour = vtkContourFilter::SafeDownCast(stock);
-  const bool isDouble = contour && contour->GetOutputPointsPrecision() == vtkAlgorithm::DOUBLE_PRECISION;
+  const bool isDouble = stock->GetOutputPointsPrecision() == vtkAlgorithm::DOUBLE_PRECISION;
   filter->SetOutputPointsPrecision(isDouble ? vtkAlgorithm::DOUBLE_PRECISION : vtkAlgorithm::SINGLE_PRECISION);
-  if (contour)
+  const int count = static_cast<int>(stock->GetNumberOfContours());
+  filter->SetNumberOfContours(count);
+  for (int i = 0; i < count; ++i)
   {
-    CopyCommon(contour, filter);
-    filter->SetArrayComponent(contour->GetArrayComponent());
-    return contour->GetGenerateTriangles() ? "" : "GenerateTriangles is off";
+    filter->SetValue(i, stock->GetValue(i));
   }
-  if (auto* edges = vtkFlyingEdges3D::SafeDownCast(stock))
-  {
-    CopyCommon(edges, filter);
-    filter->SetInterpolateAttributes(edges->GetInterpolateAttributes());
-    return FirstOf({ { edges->GetArrayComponent() != 0, "ArrayComponent is not 0, which vtkFlyingEdges3D ignores" },
-      { edges->GetInterpolateAttributes() && edges->GetNumberOfContours() > 1,
-        "vtkFlyingEdges3D passes other arrays only if the first of several isovalues has a surface" } });
-  }
-  auto* cubes = static_cast<vtkMarchingCubes*>(stock);
-  CopyCommon(cubes, filter);
-  filter->SetInterpolateAttributes(0);
-  vtkIncrementalPointLocator* locator = cubes->GetLocator();
-  return FirstOf({ { locator && typeid(*locator) != typeid(vtkMergePoints), "it has a custom locator" },
-    { cubes->GetComputeGradients() != 0, "vtkMarchingCubes computes different gradients" } });
+  filter->SetComputeNormals(stock->GetComputeNormals() != 0); // -1 is "on, unless the user says no"
+  filter->SetComputeGradients(stock->GetComputeGradients());
+  filter->SetComputeScalars(stock->GetComputeScalars());
+  filter->SetArrayComponent(stock->GetArrayComponent());
+  return stock->GetGenerateTriangles() ? "" : "GenerateTriangles is off";
 }
 
-std::string Refuse(vtkPMBContourFilter* filter, int which, vtkDataObject* input, vtkInformation* inInfo)
+std::string Refuse(vtkPMBContourFilter* filter, vtkDataObject* input, vtkInformation* inInfo)
 {
   vtkImageData* image = vtkImageData::SafeDownCast(input);
-  const bool isContour = which == Acceleration::CONTOUR_FILTER;
   const double* values = filter->GetValues();
   const vtkIdType count = filter->GetNumberOfContours();
   const bool isFinite = std::all_of(values, values + count, [](double value) { return std::isfinite(value); });
@@ -182,12 +130,11 @@ std::string Refuse(vtkPMBContourFilter* filter, int which, vtkDataObject* input,
     return reason;
   }
   reason = FirstOf({ { image->GetDataDimension() != 3, "the image is not three-dimensional" },
-    { isContour && vtkUniformGrid::SafeDownCast(image), "the input is vtkUniformGrid" },
-    { isContour && !image->GetDirectionMatrix()->IsIdentity(),
+    { vtkUniformGrid::SafeDownCast(image) != nullptr, "the input is vtkUniformGrid" },
+    { !image->GetDirectionMatrix()->IsIdentity(),
       "the image has a direction matrix, which vtkContourFilter ignores" },
-    { which != Acceleration::MARCHING_CUBES && !IsAskedFor(image, inInfo),
-      "only a part of the image was requested" } });
-  reason = reason.empty() ? RefuseArrays(filter, which, image) : reason;
+    { !IsAskedFor(image, inInfo), "only a part of the image was requested" } });
+  reason = reason.empty() ? RefuseArrays(filter, image) : reason;
   using Types = vtkDataSetAttributes;
   reason =
     reason.empty() ? RefuseFlags(image->GetPointData(), image->GetNumberOfPoints(), Types::HIDDENPOINT) : reason;
@@ -196,7 +143,7 @@ std::string Refuse(vtkPMBContourFilter* filter, int which, vtkDataObject* input,
     : reason;
 }
 
-void HandOver(vtkPMBContourFilter* filter, int which, vtkImageData* image, vtkPolyData* output)
+void HandOver(vtkPMBContourFilter* filter, vtkPolyData* output)
 {
   vtkPolyData* mesh = filter->GetOutput();
   vtkPointData* made = mesh->GetPointData();
@@ -219,27 +166,14 @@ void HandOver(vtkPMBContourFilter* filter, int which, vtkImageData* image, vtkPo
       arrays->RemoveArray(i);
     }
   }
-  if (own[0].Array)
+  if (own[0].Array && own[0].Array->GetDataType() != VTK_FLOAT) // vtkContourFilter makes floats
   {
-    // vtkFlyingEdges3D makes scalars of the contoured array's type, the others make floats.
-    const int type = which == Acceleration::FLYING_EDGES ? FindContoured(filter, image)->GetDataType() : VTK_FLOAT;
-    const auto scalars = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(type));
-    if (type != own[0].Array->GetDataType())
-    {
-      scalars->DeepCopy(own[0].Array);
-      own[0].Array = scalars;
-    }
-  }
-  if (which == Acceleration::FLYING_EDGES)
-  {
-    std::swap(own[1], own[2]);
+    const auto scalars = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(VTK_FLOAT));
+    scalars->DeepCopy(own[0].Array);
+    own[0].Array = scalars;
   }
   for (const Own& one : own)
   {
-    if (one.Array && which == Acceleration::MARCHING_CUBES)
-    {
-      one.Array->SetName(nullptr);
-    }
     if (one.Array)
     {
       arrays->SetActiveAttribute(arrays->AddArray(one.Array), one.Attribute);
@@ -248,13 +182,9 @@ void HandOver(vtkPMBContourFilter* filter, int which, vtkImageData* image, vtkPo
   output->SetPoints(mesh->GetPoints());
   output->SetPolys(mesh->GetPolys());
   output->GetPointData()->ShallowCopy(arrays);
-  if (PassesCells(filter, which)) // else there are no flags of cells either
-  {
-    output->GetCellData()->ShallowCopy(mesh->GetCellData());
-  }
+  output->GetCellData()->ShallowCopy(mesh->GetCellData());
   // As vtkContourFilter does since then.
-  if (VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 20240617) && which == Acceleration::CONTOUR_FILTER &&
-    output->GetCellGhostArray())
+  if (VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 20240617) && output->GetCellGhostArray())
   {
     output->RemoveGhostCells();
   }

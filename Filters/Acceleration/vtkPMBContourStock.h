@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to this module: VTK's contour filters in terms of vtkPMBContourFilter. `which` is a
-// vtkPMBContourAcceleration::FilterType.
+// Private to this module: vtkContourFilter in terms of vtkPMBContourFilter.
 #ifndef vtkPMBContourStock_h
 #define vtkPMBContourStock_h
 
@@ -11,9 +10,8 @@
 #include <string>
 
 VTK_ABI_NAMESPACE_BEGIN
-class vtkAlgorithm;
+class vtkContourFilter;
 class vtkDataObject;
-class vtkImageData;
 class vtkInformation;
 class vtkPMBContourFilter;
 class vtkPolyData;
@@ -21,13 +19,13 @@ class vtkPolyData;
 namespace vtkPMBContourStock
 {
 // Sets the filter as the stock one is set. Returns why VTK's own code has to run with these settings, or nothing.
-std::string CopySettings(vtkAlgorithm* stock, int which, vtkPMBContourFilter* filter);
+std::string CopySettings(vtkContourFilter* stock, vtkPMBContourFilter* filter);
 
 // Returns why VTK's own code has to run with this input, or nothing. The filter has the settings.
-std::string Refuse(vtkPMBContourFilter* filter, int which, vtkDataObject* input, vtkInformation* inInfo);
+std::string Refuse(vtkPMBContourFilter* filter, vtkDataObject* input, vtkInformation* inInfo);
 
 // Gives the filter's mesh to the output, with the arrays' order, names and types of the stock filter. Keeps the output's field data.
-void HandOver(vtkPMBContourFilter* filter, int which, vtkImageData* image, vtkPolyData* output);
+void HandOver(vtkPMBContourFilter* filter, vtkPolyData* output);
 }
 VTK_ABI_NAMESPACE_END
 #endif

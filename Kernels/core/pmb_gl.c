@@ -82,7 +82,13 @@ static pmb_status emit_mapped(pmb_context *context, const counted *from, const p
     .id_type = PMB_INT32,
     .gradient_estimator = gl->gradient_estimator,
     .on_device = 1 };
-  const pmb_status status = from->particles ? pmb_particles_emit(from->particles, &mesh) : pmb_emit(context, &mesh);
+  if (from->particles) {
+    from->particles->gl = gl; /* the pass itself moves the points */
+    const pmb_status status = pmb_particles_emit(from->particles, &mesh);
+    from->particles->gl = NULL;
+    return status;
+  }
+  const pmb_status status = pmb_emit(context, &mesh);
   return status == PMB_OK && memory[0] && gl->shift && gl->scale
     ? context->backend->move_gl(context, memory[0], from->sizes.points, gl->shift, gl->scale)
     : status;

@@ -193,7 +193,7 @@ typedef struct pmb_cuda_copy {
 
 /* Buffers of the particles last counted; see pmb_cuda_cloud. */
 typedef struct pmb_cuda_particle_buffers {
-  pmb_cuda_buffer positions, radii, masses, densities, weights, facts; /* the input */
+  pmb_cuda_buffer positions, radii, masses, densities, weights, facts, spans; /* the input */
   pmb_cuda_buffer keys, indices, sorted_keys, sorted, grade_facts, cloud, amounts, reaches, pieces, moved, shapes;
   pmb_cuda_buffer brick_rows, bricks, words, sizes, workspace;
   pmb_cuda_buffer records, active, brick, before, map, counters;

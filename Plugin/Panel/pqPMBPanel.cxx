@@ -28,7 +28,7 @@ pqPropertyWidget* pqPMBPanel::createWidgetForProperty(
   {
     return new pqPMBSliderWidget(proxy, property, parentWidget);
   }
-  return name == "pmb_text" || name == "pmb_note" ? new pqPMBTextWidget(proxy, property, parentWidget) : nullptr;
+  return name == "pmb_text" ? new pqPMBTextWidget(proxy, property, parentWidget) : nullptr;
 }
 
 static void Add()

@@ -18,11 +18,6 @@ pqPMBTextWidget::pqPMBTextWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWi
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(this->Label);
-  if (QString(property->GetPanelWidget()) == "pmb_note")
-  {
-    this->Heading = QString(property->GetXMLLabel()) + ": ";
-    this->setShowLabel(false);
-  }
   this->setText(QString());
   this->addPropertyLink(this, "text", SIGNAL(textChanged()), property);
 }
@@ -40,7 +35,5 @@ void pqPMBTextWidget::changeEvent(QEvent* event)
 void pqPMBTextWidget::setText(const QString& text)
 {
   this->Text = text;
-  const bool isNote = !this->Heading.isEmpty();
-  this->Label->setText(this->Heading + (text.isEmpty() ? "Not run yet" : text));
-  this->Label->setVisible(!isNote || !text.isEmpty());
+  this->Label->setText(text.isEmpty() ? "Not run yet" : text);
 }

@@ -2,8 +2,6 @@
 /**
  * @class pqPMBTextWidget
  * @brief shows a text that the filter gives: wrapped, and nothing to type into or to click on
- *
- * As "pmb_note" it shows its label in the text and hides while the text is empty.
  */
 #ifndef pqPMBTextWidget_h
 #define pqPMBTextWidget_h
@@ -32,7 +30,6 @@ protected:
 private:
   QLabel* Label;
   QString Text;
-  QString Heading; // of a note
 };
 
 #endif

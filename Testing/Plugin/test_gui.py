@@ -69,7 +69,7 @@ def contoured_part(window):
     from paraview import simple
     window.open(SCAN)
     part = simple.ExtractSubset(Input=window.active(), VOI=[60, 110, 60, 110, 60, 110])
-    height = simple.Elevation(Input=part, ScalarRange=[0.0, 200.0])
+    height = simple.Elevation(Input=part, LowPoint=[0.0] * 3, HighPoint=[0.0, 0.0, 200.0], ScalarRange=[0.0, 200.0])
     simple.PointDatatoCellData(Input=height, ProcessAllArrays=1, PassPointData=1).UpdatePipeline()
     window.settle()
     proxy = window.add_filter(*PLACE)
@@ -289,7 +289,8 @@ def greyed_out(window):
     window.apply()
     action = window.menu(*PLACE[:-1])[PLACE[-1]]
     equal(action.isEnabled(), False, "the menu's entry with a sphere as input can be chosen")
-    equal("point attribute array with 1 component" in action.statusTip(), True, f"its reason: {action.statusTip()}")
+    reasons = "point attribute array with 1 component", "Input must be vtkImageData"  # before ParaView 6, since
+    equal(any(reason in action.statusTip() for reason in reasons), True, f"its reason: {action.statusTip()}")
 
 
 def show_head(proxy):
@@ -362,11 +363,11 @@ def histogram(window):
     path = os.path.join(window.folder, "histogram.png")
     simple.SaveScreenshot(path, view)
     image = gui_testing.QtGui.QImage(path)
-    green = [x for x in range(image.width()) for color in [image.pixelColor(x, int(0.85 * image.height()))]
-             if color.green() > max(color.red(), color.blue()) + 40]
-    peaks = [sum(low * image.width() < x < high * image.width() for x in green) > 1
+    colored = [x for x in range(image.width()) for color in [image.pixelColor(x, int(0.85 * image.height()))]
+               if max(color.green(), color.blue()) > color.red() + 40]  # green; from ParaView 6 on blue
+    peaks = [sum(low * image.width() < x < high * image.width() for x in colored) > 1
              for low, high in ((0.0, 0.15), (0.25, 0.4), (0.6, 0.85))]
-    equal(peaks, [True] * 3, f"the peaks at 5.46, 69.0 and 182 of 254 are green, at {green} of {image.width()}")
+    equal(peaks, [True] * 3, f"the peaks at 5.46, 69.0 and 182 of 254 are colored, at {colored} of {image.width()}")
 
 
 def help_window():
@@ -424,15 +425,6 @@ def press_in_settings(window, wanted):
     window.settle()
 
 
-def check_line(window, beginning):
-    """Last Run in the panel of the stock Contour; the line is hidden if it is empty."""
-    window.settle()
-    label = window.widgets()["LastRunSummary"].findChild(gui_testing.QtWidgets.QLabel)
-    shown = label.text() if label.isVisible() else ""
-    if not (shown.startswith(f"Last Run: {beginning}") if beginning else shown == ""):
-        raise AssertionError(f"the panel says {shown!r} instead of {beginning!r}")
-
-
 def settings_page(window):
     """The page PMB Contour in ParaView's settings: ticked and unticked as a user does it, while a Contour exists."""
     from paraview import simple
@@ -442,7 +434,7 @@ def settings_page(window):
     simple.SetActiveSource(contour)
     window.settle()
     before = vtkPMBContourAcceleration.GetNumberOfRuns()
-    if before or vtkPMBContourAcceleration.IsEnabled(vtkPMBContourAcceleration.CONTOUR_FILTER):
+    if before or vtkPMBContourAcceleration.IsEnabled():
         raise AssertionError("accelerated to begin with")
     for on, isovalue in ((True, 150.0), (False, 140.0)):
         press_in_settings(window, on)
@@ -451,8 +443,6 @@ def settings_page(window):
         runs, before = vtkPMBContourAcceleration.GetNumberOfRuns() - before, vtkPMBContourAcceleration.GetNumberOfRuns()
         if runs != int(on) or not contour.GetDataInformation().GetNumberOfCells():
             raise AssertionError(f"{runs} accelerated executions, switched {on}")
-        if window.has_panel():
-            check_line(window, "vtkContourFilter, accelerated: " if on else "")
     window.check_quiet()
 
 

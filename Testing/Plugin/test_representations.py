@@ -159,7 +159,7 @@ def test_isosurface():
     """Compared with the mesh of PMB Contour; isovalues, opacities, and the solid color."""
     wavelet, view = simple.Wavelet(), new_view()
     display = show(wavelet, view, "Isosurface", None)
-    equal([round(value, 3) for value in display.IsosurfaceValues], [157.091], "the isovalue at first")
+    display.IsosurfaceValues = [157]
     contour = simple.PMBContour(Input=wavelet, Isosurfaces=list(display.IsosurfaceValues), ComputeScalars=1)
     mesh = simple.Show(contour, view)
     mesh.SetScalarBarVisibility(view, False)
@@ -285,6 +285,31 @@ def suggested(proxy):
     for name in names:
         proxy.SMProxy.UpdatePropertyInformation(proxy.SMProxy.GetProperty(name))
     return [list(proxy.GetPropertyValue(name)) for name in names]
+
+
+def test_first_isovalue():
+    """Isosurface starts at the first suggestion, but not where an isovalue was set before or after, nor as a property."""
+    view = new_view()
+    for before, after, expected in ((None, None, None), ([100], None, [100]), (None, [157], [157]), (None, "middle", "middle")):
+        display = simple.Show(simple.Wavelet(), view)
+        middle = list(display.IsosurfaceValues)
+        equal([round(value, 3) for value in middle], [157.091], "ParaView's own isovalue")
+        display.IsosurfaceValues = before or middle
+        display.SetRepresentationType("Isosurface")
+        if after:
+            display.IsosurfaceValues = middle if after == "middle" else after
+        pixels(view)
+        expected = middle if expected == "middle" else expected or suggested(display)[0][:1]
+        equal(list(display.IsosurfaceValues), expected, f"the isovalue, with {before} before and {after} after")
+        display.SetRepresentationType("Surface")
+        display.SetRepresentationType("Isosurface")
+        simple.Hide(simple.GetActiveSource(), view)
+    display = simple.Show(simple.Wavelet(), view)
+    display.Representation = "Isosurface"  # as state files do
+    pixels(view)
+    equal(list(display.IsosurfaceValues), middle, "the isovalue of a state")
+    # Without the panel's widgets ParaView would show a list without a title.
+    equal(display.SMProxy.GetProperty("SuggestedIsovalues").GetPanelVisibility(), "never", "suggestions in ParaView's own panel")
 
 
 def test_suggestions():
@@ -535,5 +560,5 @@ def test_odd_input():
 
 
 run(test_pictures_are_the_mappers, test_left_to_volume, test_isosurface, test_array_is_chosen, test_contour_by,
-    test_contour_components, test_suggestions, test_wrong_arrays, test_states, test_contour_by_states, test_views,
-    test_selection, test_picked_places, test_cropping, test_odd_input)
+    test_contour_components, test_first_isovalue, test_suggestions, test_wrong_arrays, test_states, test_contour_by_states,
+    test_views, test_selection, test_picked_places, test_cropping, test_odd_input)

@@ -84,7 +84,7 @@ typedef struct papers_system {
   papers_status (*extract)(papers_state *state);
 } papers_system;
 
-enum { PAPERS_SYSTEMS = 6 };
+enum { PAPERS_SYSTEMS = 9 };
 extern const papers_system *const papers_systems[PAPERS_SYSTEMS];
 
 /* *state is NULL on failure. The state alone uses `memory` until papers_destroy. */
@@ -95,7 +95,7 @@ papers_status papers_extract(papers_state *state, double isovalue, papers_mesh *
 void papers_destroy(papers_state *state); /* NULL is fine */
 
 /* Bytes of the pyramids for a number of samples. */
-uint64_t papers_hpmc_bytes(const int64_t dims[3], int indexed);
+uint64_t papers_hpmc_bytes(const int64_t dims[3], int indexed, int chunks);
 uint64_t papers_hp3d_bytes(const int64_t dims[3]);
 
 /* The GPU in use, CUDA's first. Texts: NULL, or the error. */

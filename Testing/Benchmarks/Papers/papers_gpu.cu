@@ -9,9 +9,10 @@ extern "C" {
 }
 
 extern "C" const papers_system papers_scan, papers_welded, papers_hpmc, papers_hpmc_indexed, papers_hp3d,
-  papers_pmb2016;
+  papers_pmb2016, papers_hpmc_chunks, papers_hpmc_fetch, papers_pmb2016_forward;
 extern "C" const papers_system *const papers_systems[PAPERS_SYSTEMS] = { &papers_scan, &papers_hpmc,
-  &papers_hpmc_indexed, &papers_hp3d, &papers_pmb2016, &papers_welded };
+  &papers_hpmc_indexed, &papers_hp3d, &papers_pmb2016, &papers_welded, &papers_hpmc_chunks, &papers_hpmc_fetch,
+  &papers_pmb2016_forward };
 
 /* Reports an error once: clears it for the next call. */
 static const char *text_of(cudaError_t error)

@@ -333,7 +333,7 @@ template <int RADIX, int LEVELS> __global__ void papers_upper_kernel(papers_leve
   for (int l = from + 2; l <= from + LEVELS && l <= levels.top; ++l) {
     count /= RADIX;
     begin /= RADIX;
-    parents /= RADIX;
+    parents = (parents + RADIX - 1) / RADIX;
     sums[threadIdx.x] = sum;
     __syncthreads();
     sum = 0;

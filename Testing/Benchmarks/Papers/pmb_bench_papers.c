@@ -203,7 +203,7 @@ static void report_memory(FILE *csv)
   for (size_t i = 0; i < sizeof paper / sizeof *paper; i++) {
     const long long n = paper[i].n;
     const int64_t dims[3] = { n, n, n };
-    const uint64_t hpmc = papers_hpmc_bytes(dims, 0), hp3d = papers_hp3d_bytes(dims);
+    const uint64_t hpmc = papers_hpmc_bytes(dims, 0, 0), hp3d = papers_hp3d_bytes(dims);
     printf("%6lld %12.1f %12.0f %12.1f %12.0f\n", n, (double)hpmc / 1048576, paper[i].hpmc, (double)hp3d / 1048576,
       paper[i].hp3d);
     if (csv) {

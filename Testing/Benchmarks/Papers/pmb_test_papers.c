@@ -338,10 +338,10 @@ static size_t paper_bytes(const papers_system *system, const papers_volume *v, i
   const int64_t *n = v->dims;
   const size_t voxels = (size_t)n[0] * (size_t)n[1] * (size_t)n[2];
   *spare = 0;
-  if (!strcmp(system->name, "hpmc")) return papers_hpmc_bytes(n, 0);
-  if (!strcmp(system->name, "hpmc_indexed")) return papers_hpmc_bytes(n, 1);
+  if (!strncmp(system->name, "hpmc", 4))
+    return papers_hpmc_bytes(n, !strcmp(system->name, "hpmc_indexed"), !strcmp(system->name, "hpmc_chunks"));
   if (!strcmp(system->name, "hp3d")) return papers_hp3d_bytes(n);
-  if (!strcmp(system->name, "pmb2016")) { /* two samples and a number per block */
+  if (!strncmp(system->name, "pmb2016", 7)) { /* two samples and a number per block */
     *spare = 64;
     const int64_t blocks = (n[0] + 5) / 7 * ((n[1] + 1) / 3) * ((n[2] + 1) / 3);
     return (size_t)blocks * (2 * pmb_type_size(v->type) + 4);
@@ -458,6 +458,19 @@ static void volumes_refused(void)
     }
 }
 
+/* Chunks and layers: 8 bits for 16 cells and the sums of 4, 16 bits for 256 of the sums of 16, then 32 bits; padding of a chunk. */
+static void chunks_are_small(void)
+{
+  static const int64_t sizes[][3] = { { 1025, 1025, 1025 }, { 2048, 2048, 4096 }, { 193, 257, 129 } };
+  for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
+    const int64_t *dims = sizes[n];
+    const double cells = (double)(dims[0] - 1) * (double)(dims[1] - 1) * (double)(dims[2] - 1);
+    const double each = (double)papers_hpmc_bytes(dims, 0, 1) / cells;
+    CHECK(each > 1.41 && each < 1.42, "%g bytes a cell", each);
+    CHECK((double)papers_hpmc_bytes(dims, 0, 0) / cells > 5.3, "the square has less");
+  }
+}
+
 /* Sums of 32 bits saturate. */
 static void sums_saturate(void)
 {
@@ -474,6 +487,7 @@ TEST_MAIN(
   CASE(memory_is_kept)
   CASE(memory_refused)
   CASE(volumes_refused)
+  CASE(chunks_are_small)
   CASE(sums_saturate)
 )
 /* clang-format on */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Uses the VTK module of an installed package: as many triangles as vtkFlyingEdges3D makes, without and with acceleration.
-#include "vtkFlyingEdges3D.h"
+// Uses the VTK module of an installed package: as many triangles as vtkContourFilter makes, without and with acceleration.
+#include "vtkContourFilter.h"
 #include "vtkNew.h"
 #include "vtkPMBContourAcceleration.h"
 #include "vtkPMBContourFilter.h"
@@ -15,16 +15,15 @@ int main()
   vtkNew<vtkPMBContourFilter> ours;
   ours->SetInputConnection(source->GetOutputPort());
   ours->SetValue(0, 157.0);
-  ours->RemoveDegenerateTrianglesOff();
   ours->Update();
-  vtkNew<vtkFlyingEdges3D> theirs;
+  vtkNew<vtkContourFilter> theirs;
   theirs->SetInputConnection(source->GetOutputPort());
   theirs->SetValue(0, 157.0);
   theirs->Update();
   const vtkIdType triangles = ours->GetOutput()->GetNumberOfPolys();
   std::cout << "filter: " << triangles << " triangles\n";
   vtkPMBContourAcceleration::Enable();
-  vtkNew<vtkFlyingEdges3D> accelerated;
+  vtkNew<vtkContourFilter> accelerated;
   accelerated->SetInputConnection(source->GetOutputPort());
   accelerated->SetValue(0, 157.0);
   accelerated->Update();

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arrays of any library as NumPy's, without a copy where the core can read them."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# pmb_type of the core, by kind and size.
+CODES = {"i1": 1, "u1": 2, "i2": 3, "u2": 4, "i4": 5, "u4": 6, "i8": 7, "u8": 8, "f4": 9, "f8": 10}
+INT32, INT64 = CODES["i4"], CODES["i8"]
+
+
+def code_of(dtype: np.dtype[Any]) -> int:
+    return CODES.get(dtype.kind + str(dtype.itemsize), 0)
+
+
+def address_of(array: np.ndarray[Any, Any] | None) -> int:
+    return 0 if array is None else array.__array_interface__["data"][0]
+
+
+def text_of(value: object) -> str:
+    """Shape and type of an array, for messages."""
+    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+    return type(value).__name__ if shape is None else f"shape {tuple(shape)} and dtype {dtype}"
+
+
+def as_numpy(value: Any, what: str) -> np.ndarray[Any, Any]:
+    """A view of an array in host memory: by the buffer protocol, __array_interface__, __array__ or DLPack."""
+    if isinstance(value, np.ndarray):
+        return value
+    kind = value.__dlpack_device__()[0] if hasattr(value, "__dlpack_device__") else 1
+    if kind not in (1, 3) or (not hasattr(value, "__dlpack_device__") and hasattr(value, "__cuda_array_interface__")):
+        raise TypeError(f"{what} with {text_of(value)} is on a device: copy it to the host, for example by .cpu() or .get()")
+    try:
+        return np.asarray(value)
+    except Exception as error:
+        try:
+            return np.from_dlpack(value)
+        except Exception:
+            raise TypeError(f"{what} with {text_of(value)} is no array that NumPy can read: {error}") from error
+
+
+def as_samples(value: Any, what: str) -> tuple[np.ndarray[Any, Any], str]:
+    """An array that the core can read, and what was converted ("": nothing, the memory is shared)."""
+    array = as_numpy(value, what)
+    dtype = array.dtype
+    if dtype.kind == "b":
+        return array.view(np.uint8), ""
+    if dtype.kind == "f" and dtype.itemsize == 2:
+        return array.astype(np.float32), "float16 to float32"
+    if not code_of(dtype):
+        raise TypeError(f"{what} with {text_of(array)} has no real numbers of 8 to 64 bits: convert it, for example by"
+                        " .astype('float32')")
+    if not dtype.isnative:
+        return array.astype(dtype.newbyteorder("=")), "bytes swapped"
+    if not array.flags.aligned or any(stride % dtype.itemsize for stride in array.strides):
+        return array.copy(), "copied: strides are no multiples of the item's size"
+    return array, ""
+
+
+def packed(array: np.ndarray[Any, Any], order: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """The array with the first axis of `order` fastest in memory, as the core wants arrays without strides."""
+    return np.ascontiguousarray(array.transpose(*order[::-1], *range(3, array.ndim)))

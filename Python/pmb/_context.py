@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Contexts of the core. They keep their threads and memory for the next caller."""
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from ._core import Context
+
+_KEPT = 4  # idle contexts of a kind
+_idle: dict[tuple[int, int, int], list[Context]] = {}
+_threads = 0
+
+
+def set_threads(number: int = 0) -> None:
+    """Set the number of CPU threads of later calls.
+
+    Parameters
+    ----------
+    number : int
+        0: as many as cores that this process may use.
+    """
+    global _threads
+    if not 0 <= number <= 1024:
+        raise ValueError(f"the number of threads is 0 to 1024, not {number}")
+    _threads = number
+
+
+def parse_device(device: object) -> tuple[int, int]:
+    """The core's device and its number, counted from 1, of None, "cpu", "cuda" or "cuda:1". Torch's devices read so, too."""
+    if device is None:
+        return 0, 0
+    found = re.fullmatch(r"(cpu)|cuda(?::(\d+))?", str(device))
+    if not found:
+        raise ValueError(f"device is None, 'cpu', 'cuda' or 'cuda:N', not {device!r}")
+    return (1, 0) if found[1] else (2, int(found[2]) + 1 if found[2] else 0)
+
+
+def take(device: object) -> tuple[Context, tuple[int, int, int]]:
+    """A context that nobody uses, and the key by which to give it back."""
+    kind, number = parse_device(device)
+    key = kind, number, _threads
+    try:
+        return _idle[key].pop(), key
+    except (KeyError, IndexError):
+        return Context(kind, _threads, number, None), key
+
+
+def give_back(context: Context, key: tuple[int, int, int]) -> None:
+    kept = _idle.setdefault(key, [])
+    if len(kept) < _KEPT:
+        kept.append(context)
+
+
+@contextmanager
+def reporting(context: Context, progress: Callable[[float], object] | None, begin: float = 0.0, end: float = 1.0) -> Iterator[None]:
+    """Calls progress(fraction) while the context works, from `begin` to `end`."""
+    if progress is None:
+        yield
+        return
+    call = progress
+    context.set_progress(lambda fraction: call(begin + fraction * (end - begin)))
+    try:
+        yield
+        call(end)
+    finally:
+        context.set_progress(None)

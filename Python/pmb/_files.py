@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writers of meshes, without other packages."""
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ._mesh import Mesh
+
+_ORDER = "little" if sys.byteorder == "little" else "big"
+_PLY = {"i1": "char", "u1": "uchar", "i2": "short", "u2": "ushort", "i4": "int", "u4": "uint", "f4": "float", "f8": "double"}
+_VTK = {"i": "Int", "u": "UInt", "f": "Float"}
+
+
+def save(mesh: Mesh, path: str) -> None:
+    writer = WRITERS.get(os.path.splitext(path)[1].lower())
+    if not writer:
+        raise ValueError(f"the file's name ends in none of {' '.join(WRITERS)}: {path}")
+    writer(mesh, path)
+
+
+def _ply(mesh: Mesh, path: str) -> None:
+    columns: list[tuple[str, Any]] = [(axis, mesh.points[:, i]) for i, axis in enumerate("xyz")]
+    if mesh.normals is not None:
+        columns += [("n" + axis, mesh.normals[:, i]) for i, axis in enumerate("xyz")]
+    for name, array in mesh.arrays.items():
+        word = re.sub(r"\W+", "_", name)
+        columns += [(word, array)] if array.ndim == 1 else [(f"{word}_{i}", array[:, i]) for i in range(array.shape[1])]
+    # PLY has no 64-bit integers.
+    kinds = [c.dtype.str[1:] if c.dtype.str[1:] in _PLY else "f8" for _, c in columns]
+    points = np.empty(len(mesh.points), [(name, kind) for (name, _), kind in zip(columns, kinds)])
+    for name, column in columns:
+        points[name] = column
+    if len(mesh.points) >= 1 << 31:
+        raise ValueError("PLY has 32-bit indices: save so many points as .vtp or .npz")
+    faces = np.empty(len(mesh.triangles), [("n", "u1"), ("ids", "i4", 3)])
+    faces["n"], faces["ids"] = 3, mesh.triangles
+    with open(path, "wb") as file:
+        file.write("\n".join(["ply", f"format binary_{_ORDER}_endian 1.0", f"element vertex {len(points)}"]
+                             + [f"property {_PLY[kind]} {name}" for (name, _), kind in zip(columns, kinds)]
+                             + [f"element face {len(faces)}", "property list uchar int vertex_indices", "end_header", ""]).encode())
+        points.tofile(file)
+        faces.tofile(file)
+
+
+def _stl(mesh: Mesh, path: str) -> None:
+    corners = mesh.points[mesh.triangles]
+    facets = np.zeros(len(corners), [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    lengths = np.sqrt((normals * normals).sum(axis=1, keepdims=True))
+    facets["normal"] = np.divide(normals, lengths, out=np.zeros_like(normals), where=lengths > 0)
+    facets["corners"] = corners
+    with open(path, "wb") as file:
+        file.write(b"PMB Contour".ljust(80) + np.uint32(len(facets)).astype("<u4").tobytes())
+        facets.tofile(file)
+
+
+def _obj(mesh: Mesh, path: str) -> None:
+    with open(path, "w", encoding="ascii") as file:
+        np.savetxt(file, mesh.points, "v %.9g %.9g %.9g")
+        ids = mesh.triangles.astype(np.int64) + 1
+        if mesh.normals is None:
+            np.savetxt(file, ids, "f %d %d %d")
+        else:
+            np.savetxt(file, mesh.normals, "vn %.9g %.9g %.9g")
+            np.savetxt(file, np.repeat(ids, 2, axis=1), "f %d//%d %d//%d %d//%d")
+
+
+def _vtp(mesh: Mesh, path: str) -> None:
+    blocks: list[Any] = []
+    offset = 0
+
+    def array(name: str, values: Any) -> str:
+        nonlocal offset
+        values = np.ascontiguousarray(values)
+        components = f' NumberOfComponents="{values.shape[1]}"' if values.ndim > 1 else ""
+        quoted = name.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+        text = (f'<DataArray type="{_VTK[values.dtype.kind]}{8 * values.itemsize}" Name="{quoted}"{components}'
+                f' format="appended" offset="{offset}"/>')
+        blocks.append(values)
+        offset += 8 + values.nbytes
+        return text
+
+    m = len(mesh.triangles)
+    ids = np.int32 if 3 * m < 1 << 31 else np.int64
+    head = [f'<VTKFile type="PolyData" version="1.0" byte_order="{_ORDER.title()}Endian" header_type="UInt64"><PolyData>'
+            f'<Piece NumberOfPoints="{len(mesh.points)}" NumberOfPolys="{m}"><PointData'
+            + (' Normals="Normals">' if mesh.normals is not None else ">")]
+    if mesh.normals is not None:
+        head.append(array("Normals", mesh.normals))
+    if mesh.gradients is not None:
+        head.append(array("Gradients", mesh.gradients))
+    head += [array(name, values) for name, values in mesh.arrays.items()]
+    head += ["</PointData><Points>", array("Points", mesh.points), "</Points><Polys>",
+             array("connectivity", mesh.triangles.astype(ids, copy=False).ravel()),
+             array("offsets", np.arange(3, 3 * m + 3, 3).astype(ids)), '</Polys></Piece></PolyData><AppendedData encoding="raw">_']
+    with open(path, "wb") as file:
+        file.write("\n".join(head).encode())
+        for block in blocks:
+            file.write(np.uint64(block.nbytes).tobytes())
+            block.tofile(file)
+        file.write(b"</AppendedData></VTKFile>\n")
+
+
+def _npz(mesh: Mesh, path: str) -> None:
+    parts = {"points": mesh.points, "triangles": mesh.triangles, "normals": mesh.normals, "gradients": mesh.gradients}
+    np.savez(path, **{name: part for name, part in parts.items() if part is not None},
+             **{"array_" + name: array for name, array in mesh.arrays.items()})
+
+
+WRITERS = {".ply": _ply, ".stl": _stl, ".obj": _obj, ".vtp": _vtp, ".npz": _npz}

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The result of contour() and particles()."""
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _context, _files
+from ._arrays import INT32, INT64, address_of, code_of
+from ._core import Context
+
+
+class Measures(NamedTuple):
+    """What `Mesh.measure` finds."""
+
+    area: float
+    #: enclosed volume: positive around samples above the isovalue, negative around a hollow
+    volume: float
+    points: int
+    edges: int
+    triangles: int
+    boundary_edges: int
+    nonmanifold_edges: int
+    #: points - edges + triangles
+    euler: int
+    components: int
+    closed: bool
+
+
+class Mesh:
+    """A triangle mesh.
+
+    Attributes
+    ----------
+    points : (n, 3) float32 array
+    triangles : (m, 3) int32 array
+        Indices of points, counter-clockwise seen from lower values. int64 from 2**31 points on.
+    normals : (n, 3) float32 array, or None
+        Of unit length, toward lower values.
+    gradients : (n, 3) float32 array, or None
+    arrays : dict
+        Arrays interpolated to the points, by name.
+    isovalues : tuple of float
+        Points and triangles of the first isovalue come first, then those of the second, and so on.
+    sizes : list of (points, triangles)
+        One pair per isovalue.
+    """
+
+    __slots__ = ("points", "triangles", "normals", "gradients", "arrays", "isovalues", "sizes")
+
+    def __init__(self, points: Any, triangles: Any, normals: Any = None, gradients: Any = None,
+                 arrays: dict[str, Any] | None = None, isovalues: tuple[float, ...] = (),
+                 sizes: list[tuple[int, int]] | None = None) -> None:
+        self.points, self.triangles, self.normals, self.gradients = points, triangles, normals, gradients
+        self.arrays = {} if arrays is None else arrays
+        self.isovalues = isovalues
+        self.sizes = [(len(points), len(triangles))] if sizes is None else sizes
+
+    def __repr__(self) -> str:
+        return f"<pmb.Mesh: {len(self.points)} points, {len(self.triangles)} triangles>"
+
+    def measure(self) -> Measures:
+        """Measure area, enclosed volume and topology.
+
+        >>> import numpy, pmb
+        >>> x, y, z = numpy.ogrid[-2:2:41j, -2:2:41j, -2:2:41j]
+        >>> ball = pmb.contour(-numpy.sqrt(x * x + y * y + z * z), -1.5, spacing=(0.1, 0.1, 0.1)).measure()
+        >>> ball.closed, ball.components, ball.euler, round(ball.volume, 1)
+        (True, 1, 2, 14.1)
+        """
+        points = np.ascontiguousarray(self.points, np.float32)
+        triangles = np.ascontiguousarray(self.triangles)
+        if code_of(triangles.dtype) not in (INT32, INT64):
+            triangles = triangles.astype(np.int64)
+        context, key = _context.take("cpu")
+        found = context.measure(len(points), len(triangles), address_of(points), address_of(triangles), code_of(triangles.dtype))
+        _context.give_back(context, key)
+        return Measures(*found)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the mesh to a file; its ending chooses the format.
+
+        Parameters
+        ----------
+        path : str or path
+            .ply (binary; normals and arrays too), .stl (binary; the triangles alone), .obj (text; normals too),
+            .vtp (binary, for VTK and ParaView; normals and arrays too) or .npz (NumPy; everything).
+        """
+        _files.save(self, os.fspath(path))
+
+
+def emit(context: Context, sizes: list[tuple[int, int]], isovalues: tuple[float, ...], normals: bool, gradients: bool,
+         arrays: dict[str, tuple[np.ndarray[Any, Any], int]], estimator: int, of_particles: int,
+         cells: bool = False) -> Mesh:
+    """Fills new arrays for the context's last count. `arrays` has packed arrays and their components, 0
+    for none. `cells`: adds the cell of each triangle, counted along the core's axes, as an array of no name."""
+    n, m = sum(size[0] for size in sizes), sum(size[1] for size in sizes)
+    ids = np.int32 if n < 1 << 31 else np.int64
+    mesh = Mesh(np.empty((n, 3), np.float32), np.empty((m, 3), ids), np.empty((n, 3), np.float32) if normals else None,
+                np.empty((n, 3), np.float32) if gradients else None, {}, isovalues, sizes)
+    attributes = []
+    for name, (array, components) in arrays.items():
+        output = np.empty((n, components) if components else n, array.dtype)
+        mesh.arrays[name] = output
+        attributes.append((address_of(array), code_of(array.dtype), components or 1, address_of(output)))
+    if cells:
+        mesh.arrays[""] = np.empty(m, np.int64)
+    context.emit(of_particles, n, m, address_of(mesh.points), address_of(mesh.normals), address_of(mesh.gradients),
+                 address_of(mesh.triangles), INT32 if ids is np.int32 else INT64, address_of(mesh.arrays.get("")), estimator, attributes, 0, 0)
+    return mesh

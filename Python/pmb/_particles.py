@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Surfaces of particles."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _context
+from ._arrays import address_of, as_samples, code_of, text_of
+from ._mesh import Mesh, emit
+
+_KERNELS = {"spline": 0, "gaussian": 1, "polynomial": 2, "spheres": 3}
+_NORMALS = {"kernel": 0, "central": 1, "forward": 2, "sobel": 3}
+_NONE = 0, 0, 0, 0
+
+
+def _per_particle(value: Any, name: str, count: int) -> tuple[Any, tuple[int, int, int, int]]:
+    """The array, to keep it alive, and the core's description of it."""
+    if value is None:
+        return None, _NONE
+    array, _ = as_samples(value, name)
+    if array.shape != (count,):
+        raise ValueError(f"{name} with {text_of(array)} has not one value for each of {count} particles")
+    if array.strides[0] <= 0:
+        array = np.ascontiguousarray(array)
+    return array, (address_of(array), code_of(array.dtype), count, array.strides[0] // array.itemsize)
+
+
+def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: float = 0.5, smoothing: float = 2.0,
+              isovalue: float | None = None, masses: Any = None, densities: Any = None, weights: Any = None,
+              anisotropic: bool = False, normals: bool | str = True, arrays: Mapping[str, Any] | None = None,
+              device: Any = None, progress: Callable[[float], object] | None = None) -> Mesh:
+    """Make a closed surface around particles: a fluid, a molecule, a scan.
+
+    A kernel around each particle gives a potential. The surface is where the sum equals the isovalue. Particles at positions that
+    are not finite, or beyond cell 2**51, are left out.
+
+    Parameters
+    ----------
+    points : (n, 3) array
+        Positions, of any real type.
+    radius : float or (n,) array
+        Of the particles: about half the distance between neighbours.
+    kernel : {"spline", "gaussian", "polynomial", "spheres"}
+        "spline": the cubic spline of SPH, divided by density, so that the sum is about 1 within the fluid. "gaussian": exp(-q**2).
+        "polynomial" (metaballs): (1 - q**2 / 4)**3. q is the distance in smoothing lengths. "spheres": the union of spheres.
+    cell_size : float
+        Edge of a cell in radii (of the mean radius, if `radius` is an array).
+    smoothing : float
+        Smoothing length in radii. Spheres ignore it.
+    isovalue : float, optional
+        Above 0; default 0.6. For spheres: depth of the surface below theirs; default 0, negative values lie outside.
+    masses, densities : (n,) arrays, optional
+        For "spline". Without densities the kernel computes them; without masses they are 1, or (2 radius)**3 if radius is an array.
+    weights : (n,) array, optional
+        For "gaussian" and "polynomial".
+    anisotropic : bool
+        For "spline": kernels follow the shape of a particle's neighbourhood, so that surfaces of fluids are flat (Yu and Turk 2013).
+    normals : bool, or {"kernel", "central", "forward", "sobel"}
+        True: by the kernels' gradient. The others are differences of the potential.
+    arrays : dict of (n,) or (n, k) arrays
+        Interpolated to the surface.
+    device, progress
+        See `pmb.Volume`.
+
+    Returns
+    -------
+    Mesh
+
+    Examples
+    --------
+    >>> import pmb
+    >>> drop = pmb.particles([[0.0, 0, 0], [0.9, 0, 0]], radius=0.5, kernel="spheres")
+    >>> drop.measure().closed
+    True
+    """
+    positions, _ = as_samples(points, "points")
+    if positions.ndim != 2 or positions.shape[1] != 3:
+        raise ValueError(f"points have shape (n, 3), but these have {text_of(positions)}")
+    if positions.strides[1] != positions.itemsize or positions.strides[0] <= 0:
+        positions = np.ascontiguousarray(positions)
+    n = len(positions)
+    if kernel not in _KERNELS:
+        raise ValueError(f"kernel is one of {', '.join(_KERNELS)}, not {kernel!r}")
+    way = "kernel" if isinstance(normals, bool) else normals
+    if way not in _NORMALS:
+        raise ValueError(f"normals is True, False or one of {', '.join(_NORMALS)}, not {normals!r}")
+    radii = None if np.ndim(radius) == 0 else radius
+    radii, radii_array = _per_particle(radii, "radius", n)
+    length = float(radius) if radii is None else float(np.mean(radii)) if n else 1.0
+    if isovalue is None:
+        isovalue = 0.0 if kernel == "spheres" else 0.6
+    others = [_per_particle(value, name, n) for value, name in ((masses, "masses"), (densities, "densities"), (weights, "weights"))]
+    ready = {}
+    for name, value in (arrays or {}).items():
+        array, _ = as_samples(value, f"array {name!r}")
+        if array.ndim not in (1, 2) or len(array) != n or 0 in array.shape[1:]:
+            raise ValueError(f"array {name!r} with {text_of(array)} has not one row for each of {n} particles")
+        ready[name] = np.ascontiguousarray(array), array.shape[1] if array.ndim == 2 else 0
+    context, key = _context.take(device)
+    try:
+        with _context.reporting(context, progress, 0.0, 0.8):
+            size = context.count_particles((address_of(positions), code_of(positions.dtype), n, positions.strides[0] // positions.itemsize),
+                                           cell_size * length, isovalue, length, _KERNELS[kernel], smoothing, radii_array,
+                                           others[0][1], others[1][1], others[2][1], _NORMALS[way], anisotropic)
+        with _context.reporting(context, progress, 0.8):
+            return emit(context, [size[:2]], (isovalue,), bool(normals), False, ready, 0, 1)
+    finally:
+        context.forget_particles()
+        _context.give_back(context, key)

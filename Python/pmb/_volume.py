@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Volumes and their isosurfaces."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _context
+from ._arrays import address_of, as_numpy, as_samples, code_of, packed, text_of
+from ._core import Context
+from ._mesh import Mesh, emit
+
+_IDENTITY = (1.0, 1.0, 1.0), (0.0, 0.0, 0.0), None
+ESTIMATORS = {"central": 0, "forward": 1, "sobel": 2}
+
+
+class Histogram(NamedTuple):
+    """What `Volume.histogram` finds, for each bin."""
+
+    #: bricks of 32 x 4 x 4 samples that the isosurface of the bin's middle crosses
+    crossed: np.ndarray[Any, Any]
+    #: bricks with samples in the range of the bin
+    touched: np.ndarray[Any, Any]
+    #: borders of the bins, one more than bins
+    edges: np.ndarray[Any, Any]
+
+
+def _matrix(order: tuple[int, ...], spacing: Any, origin: Any, direction: Any) -> tuple[float, ...]:
+    """The core's 3 x 4 matrix. Its axis i is axis order[i] of the array."""
+    steps, first = [float(s) for s in spacing], [float(o) for o in origin]
+    if len(steps) != 3 or len(first) != 3:
+        raise ValueError(f"spacing and origin have three numbers, not {len(steps)} and {len(first)}")
+    turn = np.identity(3) if direction is None else np.asarray(direction, np.float64)
+    if turn.shape != (3, 3):
+        raise ValueError(f"direction is a 3 x 3 matrix, but has shape {turn.shape}")
+    columns = turn.tolist()
+    matrix: list[float] = []
+    for row in range(3):
+        matrix += [columns[row][axis] * steps[axis] for axis in order]
+        matrix.append(first[row])
+    return tuple(matrix)
+
+
+class Volume:
+    """A 3-d array with the summary that makes its isosurfaces fast.
+
+    The samples stay where they are: any strides and order of axes are read in place. The first isovalue costs one pass over the
+    samples, later ones read only the bricks of samples that the isosurface crosses. Several threads may use a volume, one after
+    another.
+
+    Parameters
+    ----------
+    array : (a, b, c) array
+        NumPy's, or any object with the buffer protocol, ``__array_interface__`` or DLPack in host memory. Integers and floats of
+        8 to 64 bits. bool counts as uint8. float16, swapped bytes and unaligned strides are copied (see `converted`).
+    spacing : 3 floats
+        Distance between samples along each axis of the array.
+    origin : 3 floats
+        Position of sample (0, 0, 0).
+    direction : (3, 3) array, optional
+        Sample (i, j, k) lies at ``origin + direction @ (spacing * (i, j, k))``.
+    mask : bool array, optional
+        Of the array's shape: only cells between True samples count. One shorter along each axis: only True cells count.
+    device : None, "cpu", "cuda" or "cuda:N"
+        None: a GPU if there is one, else the CPU.
+    progress : callable, optional
+        Called with the done fraction of the work from time to time. An exception stops the work.
+
+    Examples
+    --------
+    >>> import numpy, pmb
+    >>> x, y, z = numpy.ogrid[-1:1:32j, -1:1:32j, -1:1:32j]
+    >>> volume = pmb.Volume(x * x + y * y + z * z, spacing=(2 / 31, 2 / 31, 2 / 31), origin=(-1, -1, -1))
+    >>> [len(volume.contour(level).triangles) > 0 for level in (0.2, 0.5, 5)]
+    [True, True, False]
+    """
+
+    def __init__(self, array: Any, spacing: Sequence[float] = (1.0, 1.0, 1.0), origin: Sequence[float] = (0.0, 0.0, 0.0),
+                 direction: Any = None, mask: Any = None, device: Any = None,
+                 progress: Callable[[float], object] | None = None) -> None:
+        self._context: Context | None = None
+        self._array, self.converted = as_samples(array, "the volume")
+        self._lock = Lock()
+        strides, size = self._array.strides, self._array.itemsize
+        if self._array.ndim != 3 or 0 in self._array.shape:
+            raise ValueError(f"a volume has three axes and at least one sample, but this has {text_of(self._array)}")
+        # The axis with the smallest stride is the core's first: lines of samples are read as they lie in memory.
+        self._order = tuple(sorted((2, 1, 0), key=lambda axis: abs(strides[axis]) or 1 << 62))
+        self._matrix = _matrix(self._order, spacing, origin, direction)
+        self._steps = tuple(strides[axis] // size for axis in self._order)
+        self._dims = tuple(self._array.shape[axis] for axis in self._order)
+        self._flags = self._flags_of(mask)
+        self._context, self._key = _context.take(device)
+        self.update(progress)
+
+    def _flags_of(self, mask: Any) -> tuple[np.ndarray[Any, Any] | None, np.ndarray[Any, Any] | None]:
+        """A byte per sample or per cell, 1 where hidden."""
+        if mask is None:
+            return None, None
+        visible = as_numpy(mask, "the mask")
+        if visible.dtype.kind not in "bui":
+            raise TypeError(f"a mask is of bool, but this has {text_of(visible)}")
+        shapes = self._array.shape, tuple(n - 1 for n in self._array.shape)
+        if visible.shape not in shapes:
+            raise ValueError(f"a mask has shape {shapes[0]} (samples) or {shapes[1]} (cells), but this has {text_of(visible)}")
+        flags = packed(visible == 0, self._order).view(np.uint8)
+        return (flags, None) if visible.shape == shapes[0] else (None, flags)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._array.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self._array.dtype
+
+    def __repr__(self) -> str:
+        return f"<pmb.Volume: {text_of(self._array)} on {self.info()['device']}>"
+
+    def update(self, progress: Callable[[float], object] | None = None) -> None:
+        """Read the samples again, after they have changed."""
+        a = self._array
+        with self._lock, _context.reporting(self._used(), progress):
+            self._used().bind(address_of(a), code_of(a.dtype), self._dims, self._steps, self._matrix, address_of(self._flags[0]),
+                              address_of(self._flags[1]), 0, 0)
+
+    def _used(self) -> Context:
+        if self._context is None:
+            raise ValueError("this volume is closed")
+        return self._context
+
+    def close(self) -> None:
+        """Give the array and the summary free. Garbage collection does it too."""
+        if self._context is not None:
+            context, self._context = self._context, None
+            context.unbind()
+            _context.give_back(context, self._key)
+
+    def __enter__(self) -> Volume:
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        try:
+            self.close()
+        except Exception:  # at exit of the interpreter
+            pass
+
+    def info(self) -> dict[str, int | float | str | None]:
+        """Return facts: the least and greatest sample, bricks, bytes, threads, device and instruction set."""
+        with self._lock:
+            return self._used().info()
+
+    def suggest(self, most: int = 3) -> list[float]:
+        """Suggest isovalues to start with, the best first.
+
+        Parameters
+        ----------
+        most : int
+            The most isovalues to return.
+        """
+        with self._lock:
+            return self._used().suggest(most)
+
+    def histogram(self, bins: int = 256, range: tuple[float, float] | None = None) -> Histogram:
+        """Count the bricks of samples that the isosurface crosses, for many isovalues at once. Reads no sample.
+
+        Parameters
+        ----------
+        bins : int
+            1 to 4096.
+        range : (low, high), optional
+            Default: that of the finite samples.
+        """
+        with self._lock:
+            if range is None:
+                info = self._used().info()
+                range = float(info["minimum"] or 0), float(info["maximum"] or 0)
+            crossed, touched = np.zeros(max(bins, 0), np.int64), np.zeros(max(bins, 0), np.int64)
+            self._used().histogram(range[0], range[1], bins, address_of(crossed), address_of(touched))
+        return Histogram(crossed, touched, np.linspace(range[0], range[1], bins + 1))
+
+    def _packed_arrays(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        ready = {}
+        for name, value in arrays.items():
+            array, _ = as_samples(value, f"array {name!r}")
+            if array.shape[:3] != self._array.shape or array.ndim > 4 or 0 in array.shape:
+                raise ValueError(f"array {name!r} has {text_of(array)}; its first axes must be those of the volume,"
+                                 f" {self._array.shape}, and one of components may follow")
+            ready[name] = packed(array, self._order), array.shape[3] if array.ndim == 4 else 0
+        return ready
+
+    def contour(self, isovalue: float | Sequence[float], *, normals: bool = True, gradients: bool = False,
+                arrays: Mapping[str, Any] | None = None, degenerate: bool = False, estimator: str = "central",
+                progress: Callable[[float], object] | None = None, _cells: bool = False) -> Mesh:
+        """Extract the isosurfaces of one or several isovalues. See `pmb.contour` for the parameters."""
+        if isinstance(isovalue, (float, int)):
+            isovalues: tuple[float, ...] = (float(isovalue),)
+        else:
+            values = np.asarray(isovalue, np.float64)
+            if values.ndim > 1:
+                raise ValueError(f"an isovalue is a number or a list of numbers, but this has {text_of(values)}")
+            isovalues = tuple(np.atleast_1d(values).tolist())
+        if estimator not in ESTIMATORS:
+            raise ValueError(f"estimator is one of {', '.join(ESTIMATORS)}, not {estimator!r}")
+        ready = self._packed_arrays(arrays) if arrays else {}
+        with self._lock:
+            context = self._used()
+            with _context.reporting(context, progress, 0.0, 0.5):
+                sizes = context.count(isovalues, not degenerate)
+            with _context.reporting(context, progress, 0.5):
+                return emit(context, sizes, isovalues, normals, gradients, ready,
+                            ESTIMATORS[estimator], 0, _cells)
+
+
+def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[float] = (1.0, 1.0, 1.0),
+            origin: Sequence[float] = (0.0, 0.0, 0.0), direction: Any = None, normals: bool = True,
+            arrays: Mapping[str, Any] | None = None, mask: Any = None, degenerate: bool = False, device: Any = None, *,
+            gradients: bool = False, estimator: str = "central", progress: Callable[[float], object] | None = None) -> Mesh:
+    """Extract the isosurface of a 3-d array.
+
+    Coordinate a of a point belongs to axis a of the array. Each crossed grid edge has one point, so neighbouring triangles share
+    points. The mesh is the same for any number of threads, any instruction set and the GPU. Cells with a sample that is not
+    finite give no triangle.
+
+    Parameters
+    ----------
+    volume : (a, b, c) array or Volume
+        See `Volume`. A `Volume` has its own spacing, origin, direction, mask and device.
+    isovalue : float or list of floats
+        With several, the mesh holds their surfaces one after another (`Mesh.sizes`).
+    spacing, origin, direction, mask, device
+        See `Volume`.
+    normals : bool
+        Compute unit normals toward lower values.
+    arrays : dict of arrays
+        Arrays to interpolate to the points: of the volume's shape, or with a fourth axis of components.
+    degenerate : bool
+        True: one point per crossed edge, always. False: edges that meet at a sample equal to the isovalue share one point, and
+        triangles without area are left out.
+    gradients : bool
+        Compute gradients, per world length.
+    estimator : {"central", "forward", "sobel"}
+        Differences for normals and gradients.
+    progress : callable, optional
+        Called with the done fraction of the work.
+
+    Returns
+    -------
+    Mesh
+        Triangles are counter-clockwise seen from lower values.
+
+    Raises
+    ------
+    TypeError
+        An array has no real numbers of 8 to 64 bits, or is not in host memory.
+    ValueError
+        A shape, an isovalue or a parameter is wrong.
+    MemoryError
+        The mesh needs more memory than there is.
+
+    Examples
+    --------
+    >>> import numpy, pmb
+    >>> x, y, z = numpy.ogrid[-1:1:32j, -1:1:32j, -1:1:32j]
+    >>> mesh = pmb.contour(x * x + y * y + z * z, [0.2, 0.5], arrays={"z": z + 0 * x + 0 * y})
+    >>> len(mesh.sizes), mesh.arrays["z"].dtype
+    (2, dtype('float64'))
+    """
+    options: dict[str, Any] = dict(normals=normals, gradients=gradients, arrays=arrays, degenerate=degenerate, estimator=estimator)
+    if isinstance(volume, Volume):
+        if (tuple(spacing), tuple(origin), direction) != _IDENTITY or mask is not None or device is not None:
+            raise ValueError("a Volume has its own spacing, origin, direction, mask and device: set them there")
+        return volume.contour(isovalue, progress=progress, **options)
+    first = second = progress
+    if progress is not None:
+        call = progress
+        first, second = lambda fraction: call(fraction / 2), lambda fraction: call(0.5 + fraction / 2)
+    with Volume(volume, spacing, origin, direction, mask, device, first) as made:
+        return made.contour(isovalue, progress=second, **options)

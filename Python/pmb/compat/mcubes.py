@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Drop-in for mcubes.marching_cubes (PyMCubes)."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._volume import contour
+
+
+def marching_cubes(volume: Any, isovalue: float) -> tuple[Any, Any]:
+    """Extract an isosurface, with the results of `mcubes.marching_cubes`.
+
+    Points lie at the same places, and triangles have the same orientation. Their order is another, and ambiguous cells may be
+    triangulated differently, without seams. Points are as exact as float32.
+
+    Returns
+    -------
+    vertices : (V, 3) float64 array
+    triangles : (F, 3) uint64 array
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from pmb.compat.mcubes import marching_cubes
+    >>> vertices, triangles = marching_cubes(numpy.pad(numpy.ones((2, 2, 2)), 1), 0.5)
+    >>> vertices.shape, triangles.dtype
+    ((24, 3), dtype('uint64'))
+    """
+    if not isinstance(volume, np.ndarray):
+        raise TypeError(f"Argument 'volume' has incorrect type (expected numpy.ndarray, got {type(volume).__name__})")
+    if volume.ndim != 3:
+        raise RuntimeError("Only three-dimensional arrays are supported.")
+    if volume.dtype.kind not in "biuf":
+        raise RuntimeError("data type not supported")
+    if not volume.size:
+        return np.empty((0, 3)), np.empty((0, 3), np.uint64)
+    # The original counts a sample as inside if it is greater than the isovalue.
+    mesh = contour(volume, float(np.nextafter(float(isovalue), np.inf)), normals=False, degenerate=True)
+    return mesh.points.astype(np.float64), mesh.triangles.astype(np.uint64)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PyVista's accessor ``.pmb``. PyVista 0.48 and newer find it by themselves; before, import this module."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyvista
+
+from . import vtk as _vtk
+from ._particles import particles
+
+
+class Accessor:
+    """Isosurfaces of a grid and surfaces of points.
+
+    Examples
+    --------
+    >>> import numpy, pyvista, pmb.pyvista
+    >>> grid = pyvista.ImageData(dimensions=(20, 20, 20))
+    >>> grid["distance"] = numpy.linalg.norm(grid.points - 9.5, axis=1)
+    >>> grid.pmb.contour([5.0]).n_open_edges
+    0
+    """
+
+    def __init__(self, dataset: Any) -> None:
+        self._dataset = dataset
+        self._bound: tuple[Any, ...] = ()
+
+    def contour(self, isosurfaces: int | Sequence[float] = 10, scalars: str | None = None, *, compute_normals: bool = False,
+                compute_gradients: bool = False, rng: Sequence[float] | None = None, device: Any = None) -> Any:
+        """Extract isosurfaces of an ImageData, with the parameters and results of PyVista's ``contour``.
+
+        Parameters
+        ----------
+        isosurfaces : int or list of floats
+            Number of isosurfaces evenly spaced over `rng`, or the isovalues.
+        scalars : str, optional
+            Name of a point array. Default: the active scalars.
+        compute_normals, compute_gradients : bool
+            Add the arrays.
+        rng : (low, high), optional
+            Default: that of the scalars.
+        device
+            See `pmb.Volume`.
+
+        Returns
+        -------
+        pyvista.PolyData
+            With the isovalue as active scalars and the other point arrays interpolated.
+        """
+        grid = self._dataset
+        if not isinstance(grid, pyvista.ImageData):
+            raise TypeError(f"pmb contours ImageData, not {type(grid).__name__}: use its own contour, or sample it first")
+        name = scalars if scalars is not None else grid.active_scalars_name
+        made_of = grid.GetMTime(), name, device
+        if self._bound[1:] != made_of:
+            self._bound = _vtk.volume(grid, name, device), *made_of
+        values: Any = isosurfaces
+        if isinstance(isosurfaces, int):
+            low, high = grid.get_data_range(name) if rng is None else rng
+            values = np.linspace(low, high, isosurfaces)
+        return pyvista.wrap(_vtk.contour(self._bound[0], grid, values, name, normals=compute_normals,
+                                         gradients=compute_gradients))
+
+    def surface(self, radius: Any, kernel: str = "spline", **options: Any) -> Any:
+        """Make a surface around the points of a data set. Parameters are those of `pmb.particles`; `radius` may name an array.
+
+        Returns
+        -------
+        pyvista.PolyData
+            With the numeric point arrays interpolated, if `arrays` is not given.
+        """
+        cloud = self._dataset
+        options.setdefault("arrays", {name: values for name, values in cloud.point_data.items() if values.dtype.kind in "iuf"})
+        radius = cloud.point_data[radius] if isinstance(radius, str) else radius
+        return pyvista.wrap(_vtk.polydata(particles(cloud.points, radius, kernel, **options)))
+
+
+pyvista.register_dataset_accessor("pmb", pyvista.DataSet)(Accessor)
