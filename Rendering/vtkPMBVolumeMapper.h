@@ -16,6 +16,8 @@
  * While the CPU casts, observers of the render window's AbortCheckEvent can stop the picture with SetAbortRender(), 20 times a
  * second.
  *
+ * It takes part in depth peeling of volumes (vtkDualDepthPeelingPass). Its edges have the window's samples of a pixel.
+ *
  * vtkHardwareSelector finds isosurfaces: the sample nearest to the point on the surface, or its cell.
  *
  * @sa vtkSmartVolumeMapper vtkPMBContourFilter
