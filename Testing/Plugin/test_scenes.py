@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A table of what users put in a view, from ParaView's defaults. The plugin's pictures are compared with VTK's own of the same
-surface as a mesh, or of Volume.
+"""A table of what users put in a view, from ParaView's defaults. The plugin's pictures are compared with VTK's own of the
+same surface as a mesh, or of Volume.
 
 usage: test_scenes.py [--all] [--ranks N] [--pictures FOLDER] [WORD...]
   --all       all rows; without it those named in QUICK
@@ -26,7 +26,7 @@ from vtkmodules.vtkIOXML import vtkXMLImageDataWriter, vtkXMLPolyDataWriter
 SIZE = (320, 240)
 NEAR, FAR = (0, 0, 0), (5e5, 4.5e6, 100)
 INSIDE = 2       # of 255: difference of a pixel inside
-EDGE = 16        # of 255: an edge is where colors in 3 x 3 pixels differ by more; rims are within a pixel of one in a picture
+EDGE = 16        # of 255: an edge is where colors in 3 x 3 pixels differ by more; rims are within a pixel of one
 INSIDE_SHARE = .01  # of what is drawn, inside, may differ more, up to
 MOST = 16            # of 255: creases, which triangles cut off
 RIM_SHARE = .02      # of the rims' pixels that may be outside the range of the other picture's 3 x 3 pixels
@@ -306,7 +306,7 @@ LESS_EXACT = {
     "Anaglyph": 6,  # a mixture of both eyes' colors, which multiplies differences
     "SSAO": 10,  # its noise takes or leaves a sample by a tiny difference of depth
     "PMB Volume: far": 8,  # VTK's volume mapper has floats for places in the world
-    "PMB Volume: 4k": 4, "PMB Volume, lit: spots": 4,  # of steps of a ray at the edge of a cone, and where the color is steep
+    "PMB Volume: 4k": 4, "PMB Volume, lit: spots": 4,  # steps of a ray at edges of the cone, and of colors
 }
 NOT_COMPARED = {
     "PMB Volume: EDL",  # VTK's Volume calls OpenGL wrongly there and draws nothing
@@ -364,8 +364,8 @@ def rows(options):
         quick = QUICK_OF_MESHES if "Isosurface" not in name and "Volume" not in name else QUICK
         for scene in SERVER if options.port else SCENES if options.all or options.words else quick:
             row = f"{name}: {scene}"
-            unfit = row in NOT_COMPARED or (name == "PMB Volume" and scene in LIGHTS) or ("lit" in name and scene not in OF_LIT)
-            if not unfit and (not options.words or any(word in row for word in options.words)):
+            lit = scene in OF_LIT if "lit" in name else name != "PMB Volume" or scene not in LIGHTS
+            if lit and row not in NOT_COMPARED and (not options.words or any(word in row for word in options.words)):
                 yield row, name, scene
 
 
