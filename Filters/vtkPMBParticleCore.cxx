@@ -46,6 +46,20 @@ private:
   std::vector<pmb_attribute> Attributes;
 };
 
+// Adds the measures to the output. Throws Failed; returns PMB_OK or PMB_ABORTED.
+pmb_status Measure(const Context& context, const pmb_mesh& mesh, ParticleJob& job)
+{
+  job.Steps.Begin(Progress::MEASURE);
+  const pmb_status status = MeasureSurface(
+    context.Get(), mesh, { { job.Sizes.points, job.Sizes.triangles } }, { job.Request.isovalue }, job.Output);
+  if (status != PMB_OK && status != PMB_ABORTED)
+  {
+    throw Failed{ std::string("The surface could not be measured: ") + pmb_error(context.Get()) +
+      ". Turn ComputeMeasures off to get the surface without measures." };
+  }
+  return status;
+}
+
 // Fills the output; its arrays are written in place.
 pmb_status Emit(const Context& context, OutputMemory& memory, ParticleJob& job)
 {
@@ -90,22 +104,9 @@ pmb_status Emit(const Context& context, OutputMemory& memory, ParticleJob& job)
     job.Output->GetPointData()->SetNormals(directions);
   }
   passed.Finish(job.From, job.Output->GetPointData());
-  if (job.Measures)
-  {
-    job.Steps.Begin(Progress::MEASURE);
-    const pmb_status measured = MeasureSurface(
-      context.Get(), mesh, { { sizes.points, sizes.triangles } }, { job.Request.isovalue }, job.Output);
-    if (measured != PMB_OK && measured != PMB_ABORTED)
-    {
-      throw Failed{ std::string("The surface could not be measured: ") + pmb_error(context.Get()) +
-        ". Turn ComputeMeasures off to get the surface without measures." };
-    }
-    if (measured == PMB_ABORTED)
-    {
-      return measured;
-    }
-  }
-  return KeepRanges(context.Get(), pointRanges, normalRanges, directions, nullptr, job.Output);
+  const pmb_status measured = job.Measures ? Measure(context, mesh, job) : PMB_OK;
+  return measured != PMB_OK ? measured
+                            : KeepRanges(context.Get(), pointRanges, normalRanges, directions, nullptr, job.Output);
 }
 
 pmb_status CountAndEmit(const Context& context, OutputMemory& memory, ParticleJob& job)

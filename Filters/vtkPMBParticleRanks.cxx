@@ -269,31 +269,44 @@ std::vector<double> FindCells(vtkDataArray* positions, double spacing)
 
 void CutSlabs(Ranks& ranks, const Particles& particles, pmb_particle_request& request)
 {
-  const vtkIdType most = 4096;
-  const double low = request.whole->low[2], high = request.whole->high[2], width = std::ceil((high - low + 1) / most);
+  const double low = request.whole->low[2], high = request.whole->high[2];
   const int rank = ranks.Rank(), count = ranks.Count();
-  std::vector<vtkIdType> counts(most, 0), total(most, 0);
-  ranks.Together(
-    [&]
-    {
-      for (const double cell : FindCells(particles.Positions, request.spacing))
-      {
-        counts[std::isnan(cell) ? 0 : std::min<size_t>(most - 1, static_cast<size_t>((cell - low) / width))] +=
-          !std::isnan(cell);
-      }
-    });
-  for (const std::vector<vtkIdType>& part : ranks.Share(counts))
+  std::vector<double> cells, edges{ low, high + 1 }; // the bins between edges are divided where many particles are
+  std::vector<vtkIdType> total;
+  ranks.Together([&] { cells = FindCells(particles.Positions, request.spacing); });
+  cells.erase(std::remove_if(cells.begin(), cells.end(), [](double cell) { return std::isnan(cell); }), cells.end());
+  for (size_t before = 0; before < edges.size() && low <= high;)
   {
-    std::transform(part.begin(), part.end(), total.begin(), total.begin(), std::plus<vtkIdType>());
+    std::vector<vtkIdType> counts(edges.size());
+    for (const double cell : cells)
+    {
+      ++counts[std::upper_bound(edges.begin(), edges.end(), cell) - edges.begin() - 1];
+    }
+    total.assign(edges.size(), 0);
+    for (const std::vector<vtkIdType>& part : ranks.Share(counts))
+    {
+      std::transform(part.begin(), part.end(), total.begin(), total.begin(), std::plus<vtkIdType>());
+    }
+    const vtkIdType most = std::accumulate(total.begin(), total.end(), vtkIdType(0)) / (64 * count);
+    before = edges.size();
+    for (size_t i = 0; i + 1 < before; ++i)
+    {
+      const double width = edges[i + 1] - edges[i], part = std::ceil(width / 256);
+      for (double at = part; total[i] > most && at < width; at += part)
+      {
+        edges.push_back(edges[i] + at);
+      }
+    }
+    std::sort(edges.begin(), edges.end());
   }
   const double all = static_cast<double>(std::accumulate(total.begin(), total.end(), vtkIdType(0)));
   std::vector<int64_t> cuts; // where the slab of each rank begins
   vtkIdType before = 0;
-  for (vtkIdType i = 0; i < most && low <= high; ++i)
+  for (size_t i = 0; i < total.size(); ++i)
   {
     while (static_cast<int>(cuts.size()) < count && before >= all * cuts.size() / count)
     {
-      cuts.push_back(static_cast<int64_t>(std::min(std::max(low + i * width, -0x1p60), 0x1p60)));
+      cuts.push_back(static_cast<int64_t>(edges[i]));
     }
     before += total[i];
   }

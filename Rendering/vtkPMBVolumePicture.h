@@ -315,7 +315,7 @@ public:
     const Saved saved(state);
     if (!this->Peels)
     {
-      state->vtkglEnable(GL_BLEND);
+      state->SetEnumState(GL_BLEND, !look.Covers);
       state->vtkglBlendFuncSeparate(GL_ONE, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
       state->vtkglEnable(GL_DEPTH_TEST);
       state->vtkglDepthFunc(look.Replaces ? GL_ALWAYS : GL_LEQUAL);
@@ -325,15 +325,13 @@ public:
     {
       state->vtkglDisable(GL_DEPTH_TEST); // the rays know what is in front of them
     }
-    for (const unsigned int each : { GL_SAMPLE_ALPHA_TO_COVERAGE, GL_SAMPLE_ALPHA_TO_ONE })
+    for (const unsigned int each : { GL_SAMPLE_ALPHA_TO_COVERAGE, GL_SAMPLE_ALPHA_TO_ONE }) // off in all of VTK
     {
       look.Covers ? glEnable(each) : glDisable(each);
     }
     this->RenderQuad(false, look.Covers, look.ViewToClip);
-    for (const unsigned int each : { GL_SAMPLE_ALPHA_TO_COVERAGE, GL_SAMPLE_ALPHA_TO_ONE })
-    {
-      glDisable(each);
-    }
+    glDisable(GL_SAMPLE_ALPHA_TO_COVERAGE);
+    glDisable(GL_SAMPLE_ALPHA_TO_ONE);
   }
 
   void Release(vtkWindow* window)

@@ -113,9 +113,9 @@ struct pmb_particles {
   pmb_particle_sizes sizes;
 
   /* The grid. */
-  int64_t first[3];               /* index of its first sample, which lies at first * spacing */
   pmb_buffer spans[3];            /* of cells with particles along each axis, see pmb_particles_set_spans */
   int64_t span_count[3];          /* usually 1: from the least to the greatest cell */
+  double before;                  /* cells of the grid before a span */
   int64_t grid[3];                /* its samples along each axis */
   int64_t bricks[3];              /* with one brick without samples at each upper end */
   int64_t layer_begin, layer_end; /* layers of bricks to emit; of layer_end only the points in its first plane */
@@ -218,19 +218,11 @@ pmb_status pmb_particles_check(pmb_particles *p, const pmb_particle_request *req
 /* Fills p->spans from the positions of the request, in host memory. */
 pmb_status pmb_particles_find_spans(pmb_particles *p);
 
-/* Sets p->first and p->grid, and where each span of the bounds lies in the grid. */
+/* Sets p->before and p->grid, and where each span of the bounds lies in the grid. */
 pmb_status pmb_particles_set_spans(pmb_particles *p, const pmb_particle_bounds *bounds);
 
 /* Whether bricks of a grid with so many samples along each axis can have numbers. */
 int pmb_particles_fit(const double samples[3]);
-
-/* The index in the grid of a cell of the world, and vice versa. Cells between spans get the place before the next span. */
-double pmb_particles_far_cell(const pmb_particles *p, int axis, double cell);
-int64_t pmb_particles_world_cell(const pmb_particles *p, int axis, int64_t at);
-static inline double pmb_particles_cell(const pmb_particles *p, int axis, double cell)
-{
-  return p->span_count[axis] > 1 ? pmb_particles_far_cell(p, axis, cell) : cell - (double)p->first[axis];
-}
 
 /* Checks the numbers of the particles; finds their bounds, p->count and p->reach. */
 pmb_status pmb_particles_bounds(pmb_particles *p, pmb_particle_bounds *bounds);

@@ -44,6 +44,12 @@ static double reach_of(const pmb_particles *p, double length)
   return pmb_kernel_reach((int)p->request.kernel, length, p->request.isovalue / p->request.spacing);
 }
 
+/* The index of a cell in the grid along an axis. */
+static double grid_cell(const pmb_particles *p, int axis, double cell)
+{
+  return pmb_span_cell(p->spans[axis].data, p->span_count[axis], p->before, cell);
+}
+
 /* ---- prepare: the grid ---- */
 
 static int64_t chunks_of(int64_t count, int64_t chunk)
@@ -87,7 +93,7 @@ static pmb_status too_many(pmb_particles *p, double bricks, double spacing)
 /* The first layer of bricks whose first sample has an index >= z. */
 static int64_t layer_from(const pmb_particles *p, int64_t z)
 {
-  const double at = pmb_particles_cell(p, 2, (double)z), last = (double)(p->bricks[2] * PMB_BRICK_Z);
+  const double at = grid_cell(p, 2, (double)z), last = (double)(p->bricks[2] * PMB_BRICK_Z);
   return at <= 0 ? 0 : at >= last ? p->bricks[2] : ((int64_t)at + PMB_BRICK_Z - 1) / PMB_BRICK_Z;
 }
 
@@ -278,7 +284,7 @@ static void key_chunk(void *data, int worker, size_t chunk)
       const float reach = p->grade_count > 1 ? (float)reach_of(p, length_of(p, radii[i])) : 0;
       int64_t cell[3];
       for (int a = 0; a < 3; ++a) {
-        cell[a] = (int64_t)pmb_particles_cell(p, a, floor(places[3 * i + a] / r->spacing));
+        cell[a] = (int64_t)grid_cell(p, a, floor(places[3 * i + a] / r->spacing));
       }
       ((uint64_t *)p->keys[0].data)[to] =
         pmb_grade_key(pmb_grade_of(p->grades, p->grade_count, reach), cell[0], cell[1], cell[2]);
@@ -388,7 +394,7 @@ static void fill_chunk(void *data, int worker, size_t chunk)
     pmb_particles_read(&r->positions, 3, index, 1, place);
     for (int a = 0; a < 3; ++a) {
       const double at = place[a] / r->spacing, cell = floor(at);
-      ((int32_t *)p->cells[a].data)[i] = (int32_t)pmb_particles_cell(p, a, cell);
+      ((int32_t *)p->cells[a].data)[i] = (int32_t)grid_cell(p, a, cell);
       ((float *)p->fractions[a].data)[i] = (float)(at - cell);
     }
     const double radius = read_or(&r->radii, index, r->radius), length = length_of(p, radius);

@@ -60,6 +60,7 @@ pmb_status pmb_particles_find_spans(pmb_particles *p)
 
 pmb_status pmb_particles_set_spans(pmb_particles *p, const pmb_particle_bounds *bounds)
 {
+  p->before = ceil(p->reach) + 2;
   for (int a = 0; a < 3; ++a) {
     const pmb_particle_span one = { bounds->low[a], bounds->high[a], 0 };
     const int64_t n = bounds->spans[a] ? bounds->span_count[a] : 1;
@@ -74,39 +75,14 @@ pmb_status pmb_particles_set_spans(pmb_particles *p, const pmb_particle_bounds *
       join_spans(p, a, n);
     }
     pmb_particle_span *spans = p->spans[a].data;
-    const int64_t around = (int64_t)ceil(p->reach);
     for (int64_t i = 0, at = 0; i < p->span_count[a]; ++i) {
       spans[i].at = at;
-      at += (int64_t)(spans[i].high - spans[i].low) + 2 * around + 5;
+      at += (int64_t)(spans[i].high - spans[i].low + 2 * p->before) + 1;
       p->grid[a] = at;
       at = (at / PMB_BRICK_X + 2) * PMB_BRICK_X;
     }
-    p->first[a] = (int64_t)spans[0].low - around - 2;
   }
   return PMB_OK;
-}
-
-double pmb_particles_far_cell(const pmb_particles *p, int axis, double cell)
-{
-  const pmb_particle_span *spans = p->spans[axis].data;
-  const double before = ceil(p->reach) + 2;
-  int64_t i = 0, end = p->span_count[axis];
-  while (end - i > 1) {
-    const int64_t middle = i + (end - i) / 2;
-    *(spans[middle].low - before <= cell ? &i : &end) = middle;
-  }
-  const double at = (double)spans[i].at + (cell - (spans[i].low - before));
-  return i + 1 < p->span_count[axis] ? fmin(at, (double)spans[i + 1].at - 1) : at;
-}
-
-int64_t pmb_particles_world_cell(const pmb_particles *p, int axis, int64_t at)
-{
-  const pmb_particle_span *spans = p->spans[axis].data;
-  int64_t i = p->span_count[axis] - 1;
-  while (spans[i].at > at) {
-    --i;
-  }
-  return at - spans[i].at + (int64_t)spans[i].low - (int64_t)ceil(p->reach) - 2;
 }
 
 int pmb_particles_fit(const double samples[3])

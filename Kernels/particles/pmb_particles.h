@@ -102,7 +102,7 @@ typedef struct pmb_particle_request {
    * PMB_PARTICLE_TERMS times as many samples, each particle by itself: that would take minutes. */
   int64_t brick_limit;
   /* 1: the arrays are device memory of the context's GPU. The count waits for the work in `stream`, as pmb_bind does. Grids of
-   * more than 2^26 rows of bricks need host memory: the CPU computes them. */
+   * more than 2^26 rows of bricks need host memory: the CPU computes them. Far particles (pmb_particles_are_far) need it too. */
   int on_device;
   void *stream;
   /* NULL: the request has all particles. Else it has a part of a cloud with these bounds, borrowed during the call. The mesh then

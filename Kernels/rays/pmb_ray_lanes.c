@@ -11,7 +11,10 @@ enum { LANES = 16 };
 typedef struct ray_lanes {
   const pmb_ray_picture *picture;
   const pmb_ray_job *job;
-  int x0, y0, next_pixel, pixels; /* of the tile */
+  const pmb_ray_request *request; /* the picture's, or with arrays for the rays of `refined` */
+  const uint8_t *refined;         /* pixels whose rays from 1 on are cast, one after the other; NULL: ray 0 of all */
+  int others;                     /* rays of a pixel but the first */
+  int x0, y0, next_pixel, pixels; /* of the tile; with `refined`, rays in the place of pixels */
   int wants_gradients;            /* of all samples that show something */
   pmb_ray ray[LANES];             /* the same rays as in the arrays below */
   int pixel[LANES];               /* in the order of the tile; -1: none */
@@ -26,14 +29,14 @@ typedef struct ray_lanes {
 } ray_lanes;
 
 /* Coordinates of a pixel in its tile. The order goes by blocks of 4 x 4, so that the lanes are close together. */
-static int pixel_x(const ray_lanes *s, int pixel)
+static int tile_x(int pixel)
 {
-  return s->x0 + (pixel & 3) + (pixel >> 4 & 3) * 4;
+  return (pixel & 3) + (pixel >> 4 & 3) * 4;
 }
 
-static int pixel_y(const ray_lanes *s, int pixel)
+static int tile_y(int pixel)
 {
-  return s->y0 + (pixel >> 2 & 3) + (pixel >> 6) * 4;
+  return (pixel >> 2 & 3) + (pixel >> 6) * 4;
 }
 
 /* Sets the ray of a lane. NULL: none. */
@@ -68,19 +71,36 @@ static void set_places(ray_lanes *s)
   }
 }
 
-/* The number of a tile's pixel in the picture. */
-static size_t pixel_offset(const ray_lanes *s, const pmb_ray_request *request, int pixel)
+/* Where a pixel's color goes in the request's arrays. */
+static size_t pixel_offset(const ray_lanes *s, int pixel)
 {
-  return (size_t)pixel_y(s, pixel) * (size_t)request->width + (size_t)pixel_x(s, pixel);
+  const size_t y = (size_t)(s->y0 + tile_y(pixel)), x = (size_t)(s->x0 + tile_x(pixel));
+  return s->refined ? (size_t)pixel : y * (size_t)s->job->width + x;
 }
 
-static void put_pixel(const ray_lanes *s, const pmb_ray_request *request, int pixel, const pmb_pixel *from)
+static void put_pixel(const ray_lanes *s, int pixel, const pmb_pixel *from)
 {
-  const size_t at = pixel_offset(s, request, pixel);
-  memcpy(request->colors + 4 * at, from->color, sizeof(from->color));
-  if (request->depth) {
-    request->depth[at] = from->depth;
+  const size_t at = pixel_offset(s, pixel);
+  memcpy(s->request->colors + 4 * at, from->color, sizeof(from->color));
+  if (s->request->depth) {
+    s->request->depth[at] = from->depth;
   }
+}
+
+/* Makes the ray of the tile's next pixel. Returns 0 if it misses the volume, or the pixel is outside the picture. */
+static int make_ray(ray_lanes *s, int pixel, pmb_ray *ray)
+{
+  static const pmb_pixel nothing = { { 0, 0, 0, 0 }, 1 };
+  const pmb_ray_job *job = s->job;
+  const int in_tile = s->refined ? s->refined[pixel / s->others] : pixel, i = s->refined ? 1 + pixel % s->others : 0;
+  const int x = s->x0 + tile_x(in_tile), y = s->y0 + tile_y(in_tile);
+  const size_t at = (size_t)y * (size_t)job->width + (size_t)x;
+  const float *limits = s->request->depth_limit, *starts = s->request->depth_start;
+  if (x >= job->width || y >= job->height) {
+    return 0;
+  }
+  put_pixel(s, pixel, &nothing);
+  return pmb_ray_make(job, x, y, i, starts ? starts[at] : 0, limits ? limits[at] : 1, ray);
 }
 
 /* Sets the lanes' colors to those of places in the table. */
@@ -266,11 +286,86 @@ static uint32_t composite(ray_lanes *s)
 #define PMB_EACH_TYPE "rays/pmb_ray_lanes_template.h"
 #include "shared/pmb_each_type.h"
 
+static void cast_rays(ray_lanes *s)
+{
+#define PMB_ENTRY(NAME, type, name, real) [PMB_##NAME] = cast_tile_##name,
+  static void (*const casts[])(ray_lanes *) = { PMB_SAMPLE_TYPES(PMB_ENTRY) };
+  casts[s->picture->type](s);
+}
+
+/* Replaces the pixels' colors by the means of all their rays, as far as they are at an edge. Where the first ray meets no
+ * surface, the depth is the nearest of the others. */
+static void put_means(const ray_lanes *s, int count, const float *colors, const float *depths)
+{
+  const pmb_ray_request *to = s->picture->request;
+  for (int p = 0; p < count; ++p) {
+    const size_t at =
+      (size_t)(s->y0 + tile_y(s->refined[p])) * (size_t)s->job->width + (size_t)(s->x0 + tile_x(s->refined[p]));
+    const int is_hit = to->depth && to->depth[at] < 1;
+    float sum[4];
+    memcpy(sum, to->colors + 4 * at, sizeof(sum));
+    for (int i = p * s->others; i < (p + 1) * s->others; ++i) {
+      for (int c = 0; c < 4; ++c) {
+        sum[c] += colors[4 * i + c];
+      }
+      if (to->depth && !is_hit && depths[i] < to->depth[at]) {
+        to->depth[at] = depths[i];
+      }
+    }
+    for (int c = 0; c < 4; ++c) {
+      float *color = to->colors + 4 * at + c;
+      *color = pmb_ray_mean(*color, sum[c], s->others + 1, s->picture->edges[at]);
+    }
+  }
+}
+
+/* Casts the other rays of a tile's pixels at edges. */
+static void refine_tile(ray_lanes *s)
+{
+  enum { RAYS = PMB_RAY_TILE * PMB_RAY_TILE };
+  float colors[4 * RAYS], depths[RAYS];
+  uint8_t edges[RAYS];
+  pmb_ray_request request = *s->picture->request;
+  int count = 0;
+  for (int pixel = 0; pixel < s->pixels; ++pixel) {
+    const int x = s->x0 + tile_x(pixel), y = s->y0 + tile_y(pixel);
+    edges[count] = (uint8_t)pixel;
+    count +=
+      x < s->job->width && y < s->job->height && s->picture->edges[(size_t)y * (size_t)s->job->width + (size_t)x] > 0;
+  }
+  request.colors = colors;
+  request.depth = request.depth ? depths : NULL;
+  s->request = &request;
+  s->others = s->job->rays - 1;
+  for (int first = 0, some = RAYS / s->others; first < count; first += some) {
+    some = count - first < some ? count - first : some;
+    s->refined = edges + first;
+    s->next_pixel = 0;
+    s->pixels = some * s->others;
+    cast_rays(s);
+    put_means(s, some, colors, depths);
+  }
+}
+
+/* Finds the pixels of a tile that are at edges. */
+static void find_edges(ray_lanes *s)
+{
+  const int width = s->job->width, height = s->job->height;
+  for (int pixel = 0; pixel < s->pixels; ++pixel) {
+    const int x = s->x0 + tile_x(pixel), y = s->y0 + tile_y(pixel);
+    if (x < width && y < height) {
+      s->picture->edges[(size_t)y * (size_t)width + (size_t)x] =
+        pmb_ray_find_edge(s->request->colors, width, height, x, y);
+    }
+  }
+}
+
 void PMB_PATH_NAME(pmb_ray_tile)(void *data, int worker, size_t i)
 {
   const pmb_ray_picture *p = data;
+  ray_lanes s = { .picture = p, .job = p->job, .request = p->request, .pixels = p->side * p->side };
   (void)worker;
-#define PMB_ENTRY(NAME, type, name, real) [PMB_##NAME] = cast_tile_##name,
-  static void (*const casts[])(const pmb_ray_picture *, int, int) = { PMB_SAMPLE_TYPES(PMB_ENTRY) };
-  casts[p->type](p, (int)(i % (size_t)p->tiles) * p->side, (int)(i / (size_t)p->tiles) * p->side);
+  s.x0 = (int)(i % (size_t)p->tiles) * p->side;
+  s.y0 = (int)(i / (size_t)p->tiles) * p->side;
+  (p->pass == PMB_RAY_CAST ? cast_rays : p->pass == PMB_RAY_REFINE ? refine_tile : find_edges)(&s);
 }

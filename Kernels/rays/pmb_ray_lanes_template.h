@@ -217,7 +217,7 @@ static int PMB_T_NAME(enter_brick)(const ray_lanes *s, const pmb_ray *ray, PMB_T
 }
 
 /* Writes a lane's pixel. Surfaces are in the picture, or will be. */
-static void PMB_T_NAME(end_pixel)(ray_lanes *s, PMB_T_NAME(typed) * v, const pmb_ray_request *request, int l)
+static void PMB_T_NAME(end_pixel)(ray_lanes *s, PMB_T_NAME(typed) * v, int l)
 {
   const pmb_ray_job *job = s->job;
   pmb_pixel pixel = { { s->color[0][l], s->color[1][l], s->color[2][l], s->color[3][l] }, 1 };
@@ -227,29 +227,21 @@ static void PMB_T_NAME(end_pixel)(ray_lanes *s, PMB_T_NAME(typed) * v, const pmb
     pmb_ray_behind(&pixel, entry.color, 0, 1);
   }
   if (job->mode != PMB_RAY_ISOSURFACE) {
-    put_pixel(s, request, s->pixel[l], &pixel);
+    put_pixel(s, s->pixel[l], &pixel);
   }
   s->pixel[l] = -1;
 }
 
 /* Gives a lane the tile's next pixel whose ray meets the volume. Returns 0 if none is left. */
-static int PMB_T_NAME(begin_pixel)(ray_lanes *s, PMB_T_NAME(typed) * v, const pmb_ray_request *request, int l)
+static int PMB_T_NAME(begin_pixel)(ray_lanes *s, PMB_T_NAME(typed) * v, int l)
 {
-  static const pmb_pixel nothing = { { 0, 0, 0, 0 }, 1 };
-  const pmb_ray_job *job = s->job;
   while (s->next_pixel < s->pixels) {
-    const int pixel = s->next_pixel++, x = pixel_x(s, pixel), y = pixel_y(s, pixel);
-    if (x >= job->width || y >= job->height) {
-      continue;
-    }
-    const float *limits = request->depth_limit, *starts = request->depth_start;
-    const size_t at = pixel_offset(s, request, pixel);
+    const int pixel = s->next_pixel++;
     pmb_ray *ray = &s->ray[l];
-    put_pixel(s, request, pixel, &nothing);
-    if (!pmb_ray_make(job, x, y, starts ? starts[at] : 0, limits ? limits[at] : 1, ray)) {
+    if (!make_ray(s, pixel, ray)) {
       continue;
     }
-    v->walk[l] = PMB_T_NAME(pmb_ray_begin)(job, ray);
+    v->walk[l] = PMB_T_NAME(pmb_ray_begin)(s->job, ray);
     v->value[l] = v->walk[l].value;
     v->extreme[l] = v->walk[l].extreme;
     v->sum[l] = v->length[l] = 0;
@@ -264,7 +256,7 @@ static int PMB_T_NAME(begin_pixel)(ray_lanes *s, PMB_T_NAME(typed) * v, const pm
 }
 
 /* Moves a lane to the next sample of its ray or of a later one. ended: 1 ends its ray. Returns 0 if the tile has no more. */
-static int PMB_T_NAME(go_on)(ray_lanes *s, PMB_T_NAME(typed) * v, const pmb_ray_request *request, int l, int ended)
+static int PMB_T_NAME(go_on)(ray_lanes *s, PMB_T_NAME(typed) * v, int l, int ended)
 {
   for (;;) {
     if (s->pixel[l] >= 0) {
@@ -280,9 +272,9 @@ static int PMB_T_NAME(go_on)(ray_lanes *s, PMB_T_NAME(typed) * v, const pmb_ray_
       if (!ended && walk->next <= walk->last) {
         return 1;
       }
-      PMB_T_NAME(end_pixel)(s, v, request, l);
+      PMB_T_NAME(end_pixel)(s, v, l);
     }
-    if (!PMB_T_NAME(begin_pixel)(s, v, request, l)) {
+    if (!PMB_T_NAME(begin_pixel)(s, v, l)) {
       return 0;
     }
     ended = 0;
@@ -349,26 +341,26 @@ static void PMB_T_NAME(refine)(PMB_T_NAME(surfaces) * w)
 }
 
 /* Composites a surface in the picture. */
-static void PMB_T_NAME(put_surface)(PMB_T_NAME(surfaces) * w, const pmb_ray_request *request, int l)
+static void PMB_T_NAME(put_surface)(PMB_T_NAME(surfaces) * w, int l)
 {
   const ray_lanes *s = &w->s;
   const int number = s->pixel[l];
-  const size_t at = pixel_offset(s, request, number);
+  const size_t at = pixel_offset(s, number);
   const float color[4] = { s->entry[0][l], s->entry[1][l], s->entry[2][l], s->entry[3][l] };
   if (w->is_opaque[number] || !(s->r[l] >= s->begin[l] && s->r[l] < s->ray[l].end)) {
     return;
   }
   pmb_pixel pixel = { { 0, 0, 0, 0 }, pmb_ray_depth(s->job, &s->ray[l], s->r[l]) };
-  memcpy(pixel.color, request->colors + 4 * at, sizeof(pixel.color));
-  if (request->depth && request->depth[at] < pixel.depth) {
-    pixel.depth = request->depth[at];
+  memcpy(pixel.color, s->request->colors + 4 * at, sizeof(pixel.color));
+  if (s->request->depth && s->request->depth[at] < pixel.depth) {
+    pixel.depth = s->request->depth[at];
   }
   w->is_opaque[number] = !pmb_ray_behind(&pixel, color, 0, 1);
-  put_pixel(s, request, number, &pixel);
+  put_pixel(s, number, &pixel);
 }
 
 /* Finds the surfaces' places and colors and puts them into the picture: pmb_ray_surfaces for all lanes. */
-static void PMB_T_NAME(put_surfaces)(PMB_T_NAME(surfaces) * w, const pmb_ray_request *request)
+static void PMB_T_NAME(put_surfaces)(PMB_T_NAME(surfaces) * w)
 {
   ray_lanes *s = &w->s;
   const PMB_T_NAME(typed) *v = &w->v;
@@ -394,7 +386,7 @@ static void PMB_T_NAME(put_surfaces)(PMB_T_NAME(surfaces) * w, const pmb_ray_req
   PMB_T_NAME(find_gradients)(s, v, (1u << w->count) - 1);
   light_colors(s);
   for (int l = 0; l < w->count; ++l) {
-    PMB_T_NAME(put_surface)(w, request, l);
+    PMB_T_NAME(put_surface)(w, l);
   }
   w->count = 0;
 }
@@ -417,7 +409,7 @@ static void PMB_T_NAME(add_surface)(
   w->to[to] = v->value[l];
   w->iso[to] = (PMB_T_REAL)isovalue->value;
   if (w->count == LANES) {
-    PMB_T_NAME(put_surfaces)(w, s->picture->request);
+    PMB_T_NAME(put_surfaces)(w);
   }
 }
 
@@ -556,24 +548,23 @@ static void PMB_T_NAME(note_values)(const ray_lanes *s, PMB_T_NAME(typed) * v)
   }
 }
 
-static void PMB_T_NAME(cast_tile)(const pmb_ray_picture *p, int x0, int y0)
+static void PMB_T_NAME(cast_tile)(ray_lanes *s)
 {
-  const pmb_ray_job *job = p->job;
-  ray_lanes s = { .picture = p, .job = job, .x0 = x0, .y0 = y0, .pixels = p->side * p->side };
-  s.wants_gradients =
+  const pmb_ray_job *job = s->job;
+  s->wants_gradients =
     job->mode < PMB_RAY_MAXIMUM && job->mode != PMB_RAY_ISOSURFACE && (job->shade || job->gradient_table);
   PMB_T_NAME(typed) v;
   PMB_T_NAME(surfaces) w;
   uint32_t wanting = 0xffff, ended = 0,
            alive = 0xffff; /* lanes without a sample to look at; at the end of their ray; with a ray */
   for (int l = 0; l < LANES; ++l) {
-    s.pixel[l] = -1;
-    s.turn[l] = 1;
+    s->pixel[l] = -1;
+    s->turn[l] = 1;
     v.value[l] = v.extreme[l] = 0;
     v.sum[l] = v.length[l] = 0;
   }
   if (job->mode == PMB_RAY_ISOSURFACE) {
-    w.s = s;
+    w.s = *s;
     w.v = v;
     w.count = 0;
     memset(w.is_opaque, 0, sizeof(w.is_opaque));
@@ -581,34 +572,34 @@ static void PMB_T_NAME(cast_tile)(const pmb_ray_picture *p, int x0, int y0)
   for (;;) {
     for (wanting &= alive; wanting; wanting &= wanting - 1) {
       const int l = pmb_lowest_bit(wanting);
-      if (!PMB_T_NAME(go_on)(&s, &v, p->request, l, ended >> l & 1)) {
+      if (!PMB_T_NAME(go_on)(s, &v, l, ended >> l & 1)) {
         alive &= ~(1u << l);
       }
     }
     if (!alive) {
       break;
     }
-    set_places(&s);
-    PMB_T_NAME(find_cells)(&s, &v);
+    set_places(s);
+    PMB_T_NAME(find_cells)(s, &v);
     PMB_T_NAME(find_values)(&v, job);
-    const uint32_t without = PMB_T_NAME(mend_samples)(&s, &v, alive);
+    const uint32_t without = PMB_T_NAME(mend_samples)(s, &v, alive);
     ended = 0;
     if (job->mode == PMB_RAY_ISOSURFACE) {
-      ended = PMB_T_NAME(show_surfaces)(&s, &v, &w);
+      ended = PMB_T_NAME(show_surfaces)(s, &v, &w);
     } else if (job->mode == PMB_RAY_COMPOSITE || job->mode == PMB_RAY_SEGMENTS) {
-      ended = PMB_T_NAME(show_colors)(&s, &v);
+      ended = PMB_T_NAME(show_colors)(s, &v);
     } else {
-      PMB_T_NAME(note_values)(&s, &v);
+      PMB_T_NAME(note_values)(s, &v);
     }
     for (uint32_t rest = without; rest; rest &= rest - 1) {
       v.value[pmb_lowest_bit(rest)] = (PMB_T_REAL)NAN;
     }
     wanting = ended;
     PMB_EACH_LANE (l) {
-      wanting |= (uint32_t)(s.next[l] > s.last[l]) << l;
+      wanting |= (uint32_t)(s->next[l] > s->last[l]) << l;
     }
   }
   if (job->mode == PMB_RAY_ISOSURFACE && w.count) {
-    PMB_T_NAME(put_surfaces)(&w, p->request);
+    PMB_T_NAME(put_surfaces)(&w);
   }
 }

@@ -494,9 +494,13 @@ static pmb_status make_placement(pmb_context *context, const pmb_ray_request *re
 
 static void make_light(const pmb_ray_request *request, pmb_ray_job *job)
 {
+  /* by the number of rays: of all lattices that whose share on one side of any line is closest to the area there */
+  static const int lattices[] = { 0, 0, 0, 1, 1, 2, 1, 2, 3, 3, 3, 3, 5, 5, 5, 4, 5, 3 };
   job->mode = is_preintegrated(request) ? PMB_RAY_SEGMENTS : (int)request->mode;
   job->width = request->width;
   job->height = request->height;
+  job->rays = request->pixel_samples > 1 ? request->pixel_samples + 1 : 1;
+  job->lattice = lattices[job->rays];
   job->shade = request->shade || request->mode == PMB_RAY_ISOSURFACE;
   job->ambient = request->ambient;
   job->diffuse = request->diffuse;
@@ -526,30 +530,47 @@ static void make_light(const pmb_ray_request *request, pmb_ray_job *job)
 
 /* ---- the CPU ---- */
 
+/* Runs the passes over the tiles. Returns 0 if the progress hook stops them. */
+static int run_passes(pmb_crew *crew, pmb_body *tile, size_t tiles, pmb_ray_picture *p)
+{
+  static const double until[] = { 0.6, 0.65, 1 };
+  const int last = p->edges ? PMB_RAY_REFINE : PMB_RAY_CAST;
+  int goes_on = 1;
+  for (p->pass = 0; p->pass <= last && goes_on; ++p->pass) {
+    crew->fraction_begin = p->pass > 0 ? crew->fraction_end : 0;
+    crew->fraction_end = last > 0 ? until[p->pass] : 1;
+    goes_on = pmb_crew_loop(crew, tiles, tile, p);
+  }
+  return goes_on;
+}
+
 static pmb_status cast_on_cpu(pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
 {
-  pmb_buffer none = { NULL, 0 }, cubes = { NULL, 0 };
+  pmb_buffer none = { NULL, 0 }, room = { NULL, 0 };
   const int side = job->longest > PMB_RAY_LONG ? PMB_RAY_TILE_LEAST : PMB_RAY_TILE;
   const int tiles = (request->width + side - 1) / side, rows = (request->height + side - 1) / side;
   pmb_ray_picture p = { .job = job, .request = request, .type = context->volume.type, .side = side, .tiles = tiles };
   const pmb_cpu *cpu = context->backend == &pmb_cpu_backend ? context->state : NULL;
   const pmb_cpu_loops *loops = cpu ? cpu->loops : pmb_cpu_find_loops(NULL);
   const pmb_status status = context->backend->summary(context, &none, &job->low, &job->high);
-  const size_t count = (size_t)job->cubes[0] * (size_t)job->cubes[1] * (size_t)job->cubes[2];
+  const size_t cubes =
+    job->mode < PMB_RAY_MAXIMUM ? (size_t)job->cubes[0] * (size_t)job->cubes[1] * (size_t)job->cubes[2] : 0;
+  const size_t edges = request->pixel_samples > 1 ? (size_t)request->width * (size_t)request->height : 0;
   if (status != PMB_OK) {
     return status;
   }
-  if (job->mode < PMB_RAY_MAXIMUM) {
-    if (!pmb_buffer_reserve(&context->memory, &cubes, count, sizeof(uint64_t))) {
-      return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_cast_rays: no memory for the state of %zu cubes", count);
-    }
-    p.shown = cubes.data;
-    for (size_t i = 0; i < count; ++i) {
-      p.shown[i] = PMB_RAY_CUBE_UNKNOWN;
-    }
+  if (cubes + edges > 0 &&
+    !pmb_buffer_reserve(&context->memory, &room, cubes * sizeof(*p.shown) + edges * sizeof(*p.edges), 1)) {
+    return pmb_fail(
+      context, PMB_OUT_OF_MEMORY, "pmb_cast_rays: no memory for the state of %zu cubes and %zu pixels", cubes, edges);
   }
-  const int whole = pmb_crew_loop(&context->crew, (size_t)tiles * (size_t)rows, loops->ray_tile, &p);
-  pmb_buffer_free(&context->memory, &cubes);
+  p.shown = cubes ? room.data : NULL;
+  p.edges = edges ? (float *)((uint64_t *)room.data + cubes) : NULL;
+  for (size_t i = 0; i < cubes; ++i) {
+    p.shown[i] = PMB_RAY_CUBE_UNKNOWN;
+  }
+  const int whole = run_passes(&context->crew, loops->ray_tile, (size_t)tiles * (size_t)rows, &p);
+  pmb_buffer_free(&context->memory, &room);
   return whole ? PMB_OK : pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
 }
 

@@ -51,7 +51,7 @@ typedef struct pmb_ray_request {
   size_t struct_size;
   pmb_ray_mode mode;
   int width, height; /* pixels, >= 1 */
-  /* 2 to 16: that many rays where neighbouring pixels differ, against jagged edges; 0 or 1: one ray per pixel. */
+  /* 2 to 16: that many rays more where neighbouring pixels differ, against jagged edges; 0 or 1: one ray per pixel. */
   int pixel_samples;
   /* From the world to OpenGL's clip space, row-major 4 x 4: projection times view, perspective or parallel. */
   double world_to_clip[16];
@@ -106,7 +106,9 @@ typedef struct pmb_ray_request {
 
   /* The caller's arrays, row by row from the lowest. */
   float *colors; /* 4 per pixel: red, green, blue times opacity, and opacity */
-  float *depth;  /* OpenGL's depth of the first surface, even if transparent; 1 if none. NULL: not wanted */
+  /* OpenGL's depth of the first surface, even if transparent; 1 if none. With pixel_samples that of the ray through the pixel's middle
+   * or, where this one meets no surface, of the nearest one that others meet. NULL: not wanted. */
+  float *depth;
   int
     on_device; /* 1: colors (aligned to 16 bytes), depth, depth_limit and depth_start are memory of the context's GPU */
 } pmb_ray_request;

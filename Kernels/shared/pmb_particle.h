@@ -128,6 +128,31 @@ PMB_INLINE void pmb_merge_facts(pmb_particle_facts *facts, const pmb_particle_fa
   }
 }
 
+/* ---- spans of cells, see pmb_particle_bounds ---- */
+
+/* The index in the grid of a cell of the world. Cells between spans get the place before the next span. before: cells of the grid
+ * before the least one of a span. */
+PMB_INLINE double pmb_span_cell(const pmb_particle_span *spans, int64_t count, double before, double cell)
+{
+  int64_t i = 0, end = count;
+  while (end - i > 1) {
+    const int64_t middle = i + (end - i) / 2;
+    *(spans[middle].low - before <= cell ? &i : &end) = middle;
+  }
+  const double at = (double)spans[i].at + (cell - (spans[i].low - before));
+  return i + 1 < count && at > (double)spans[i + 1].at - 1 ? (double)spans[i + 1].at - 1 : at;
+}
+
+/* The cell of the world at an index in the grid. */
+PMB_INLINE int64_t pmb_span_world(const pmb_particle_span *spans, int64_t count, double before, int64_t at)
+{
+  int64_t i = count - 1;
+  while (spans[i].at > at) {
+    --i;
+  }
+  return at - spans[i].at + (int64_t)(spans[i].low - before);
+}
+
 /* ---- grades ----
  *
  * Particles are sorted into grades by their reach, the widest first, and within a grade into cubes of cells. So a few wide

@@ -91,10 +91,19 @@ PMB_INLINE double pmb_ray_direction(const double m[12], const double along[3], d
   return square;
 }
 
-/* Makes the ray of a pixel. Returns 0 if it misses the volume. start, limit: OpenGL's depths where it begins and ends. */
-PMB_INLINE int pmb_ray_make(const pmb_ray_job *job, int x, int y, float start, float limit, pmb_ray *ray)
+/* The place in a pixel of its ray i along an axis, 0 to 1: a lattice around the middle, which is ray 0. */
+PMB_INLINE double pmb_ray_in_pixel(const pmb_ray_job *job, int i, int axis)
 {
-  const double u = (x + 0.5) / job->width * 2 - 1, v = (y + 0.5) / job->height * 2 - 1;
+  const double place = 0.5 + i * (axis == 0 ? 1 : job->lattice) / (double)job->rays;
+  return place - floor(place);
+}
+
+/* Makes ray i of a pixel; 0: through its middle. Returns 0 if it misses the volume. start, limit: OpenGL's depths where it begins and
+ * ends. */
+PMB_INLINE int pmb_ray_make(const pmb_ray_job *job, int x, int y, int i, float start, float limit, pmb_ray *ray)
+{
+  const double u = (x + pmb_ray_in_pixel(job, i, 0)) / job->width * 2 - 1;
+  const double v = (y + pmb_ray_in_pixel(job, i, 1)) / job->height * 2 - 1;
   double from[4], to[4], along[3], world[3], enter, leave;
   pmb_ray_transform(job->clip_to_index, u, v, -1, from);
   pmb_ray_transform(job->clip_to_index, u, v, 1, to);
@@ -292,7 +301,8 @@ PMB_INLINE float pmb_ray_exp2(float exponent)
 #if defined(__CUDA_ARCH__)
   return exp2f(exponent);
 #else
-  const float y = exponent > -126 ? (exponent < 126 ? exponent : 126) : -126;
+  const float y =
+    exponent > -100 ? (exponent < 126 ? exponent : 126) : -100; /* no denormal products: they are slow */
   const float round = 12582912, nearest = (y + round) - round, x = 0.693147181f * (y - nearest); /* 1.5 * 2^23 */
   const float e = 1 + x * (1 + x * (0.5f + x * (1 / 6.0f + x * (1 / 24.0f + x * (1 / 120.0f + x * (1 / 720.0f))))));
   const uint32_t bits = (uint32_t)((int32_t)nearest + 127) << 23;
@@ -327,6 +337,37 @@ PMB_INLINE float pmb_ray_part(float opacity, float length)
 {
   const float clear = 1 - opacity, part = 1 - pmb_ray_power(clear, length);
   return length == 1 ? opacity : clear > 0 ? part : length > 0 ? 1 : 0;
+}
+
+/* How much a number of a color counts for an edge: 0 to 1. before, after: the neighbours' along an axis. */
+PMB_INLINE float pmb_ray_edge(float color, float before, float after)
+{
+  const float off = fabsf(color - 0.5f * (before + after));
+  const float part = (off - PMB_RAY_EVEN) * (1 / (PMB_RAY_EDGE - PMB_RAY_EVEN));
+  return part > 0 ? (part < 1 ? part : 1) : 0;
+}
+
+/* How much the colors of all rays of a pixel count for it: 0 to 1; the rest is that of its ray through the middle. */
+PMB_INLINE float pmb_ray_find_edge(const float *colors, int width, int height, int x, int y)
+{
+  const size_t row = 4 * (size_t)width;
+  const float *at = colors + (size_t)y * row + 4 * (size_t)x;
+  const float *left = x > 0 ? at - 4 : at, *right = x < width - 1 ? at + 4 : at;
+  const float *below = y > 0 ? at - row : at, *above = y < height - 1 ? at + row : at;
+  float edge = 0;
+  for (int c = 0; c < 4; ++c) {
+    const float across = pmb_ray_edge(at[c], left[c], right[c]);
+    const float up = pmb_ray_edge(at[c], below[c], above[c]);
+    edge = across > edge ? across : edge;
+    edge = up > edge ? up : edge;
+  }
+  return edge;
+}
+
+/* A number of a pixel's color: from that of its ray through the middle to the mean of all, of which `sum` is the sum. */
+PMB_INLINE float pmb_ray_mean(float middle, float sum, int rays, float edge)
+{
+  return middle + edge * (sum / (float)rays - middle);
 }
 
 /* The color of a segment with these means, of a length in steps. */

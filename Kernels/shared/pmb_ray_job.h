@@ -39,6 +39,7 @@ typedef struct pmb_ray_job {
   const uint8_t *sample_flags, *cell_flags;
   uint8_t hidden_sample_bits, hidden_cell_bits;
   int mode, width, height;
+  int rays, lattice; /* rays of a pixel at an edge, see pmb_ray_in_pixel */
   double clip_to_index[16], index_to_clip[16], index_to_world[12], index_to_light[12];
   double step, longest; /* longest: the most samples of a ray */
   int jitter;
@@ -67,6 +68,11 @@ typedef struct pmb_ray_job {
 typedef struct pmb_pixel {
   float color[4], depth;
 } pmb_pixel;
+
+/* Pixels whose neighbours' mean differs by the first number or less keep their one ray; from the second number on they are the mean
+ * of all their rays. In between their color goes from one to the other, so that it hardly depends on rounding. */
+#define PMB_RAY_EVEN 0.08f
+#define PMB_RAY_EDGE 0.16f
 
 /* A pixel's ray, from where it enters the volume. */
 typedef struct pmb_ray {

@@ -542,14 +542,14 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_march)(const pmb_ray_job *job, int mode, cons
   pmb_ray_join(pixel, lanes);
 }
 
-/* Casts the ray of a pixel. mode: the job's; a constant specializes the code. The thread is `lane` of `lanes` that share the ray:
+/* Casts ray i of a pixel. mode: the job's; a constant specializes the code. The thread is `lane` of `lanes` that share the ray:
  * 1 or, in mode composite on a GPU, a power of two. */
 PMB_INLINE pmb_pixel PMB_T_NAME(pmb_ray_cast)(
-  const pmb_ray_job *job, int mode, int x, int y, float start, float limit, int lane, int lanes)
+  const pmb_ray_job *job, int mode, int x, int y, int i, float start, float limit, int lane, int lanes)
 {
   pmb_pixel pixel = { { 0, 0, 0, 0 }, 1 };
   pmb_ray ray;
-  if (!pmb_ray_make(job, x, y, start, limit, &ray)) {
+  if (!pmb_ray_make(job, x, y, i, start, limit, &ray)) {
     return pixel;
   }
   PMB_T_NAME(pmb_ray_walk) walk = PMB_T_NAME(pmb_ray_begin)(job, &ray);

@@ -33,12 +33,11 @@ def as_numpy(value: Any, what: str) -> np.ndarray[Any, Any]:
     if kind not in (1, 3) or (not hasattr(value, "__dlpack_device__") and hasattr(value, "__cuda_array_interface__")):
         raise TypeError(f"{what} with {text_of(value)} is on a device: copy it to the host, for example by .cpu() or .get()")
     try:
+        if hasattr(value, "__dlpack__") and not (hasattr(value, "__array__") or hasattr(value, "__array_interface__")):
+            return np.from_dlpack(value)
         return np.asarray(value)
     except Exception as error:
-        try:
-            return np.from_dlpack(value)
-        except Exception:
-            raise TypeError(f"{what} with {text_of(value)} is no array that NumPy can read: {error}") from error
+        raise TypeError(f"{what} with {text_of(value)} is no array that NumPy can read: {error}") from error
 
 
 def as_samples(value: Any, what: str) -> tuple[np.ndarray[Any, Any], str]:

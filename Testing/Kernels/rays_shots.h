@@ -403,6 +403,7 @@ static inline pmb_context *good_shot(shot *s, test_volume *v, pmb_ray_mode mode,
   set_light(s, &v->view, 1, &rng);
   set_planes(s, &v->view, 1, &rng);
   set_box(s, &v->view, &rng);
+  s->r.pixel_samples = 4;
   CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK);
   CHECK_STATUS(context, pmb_cast_rays(context, &s->r), PMB_OK);
   return context;

@@ -207,6 +207,7 @@ static void threads_and_paths(void)
     test_volume v;
     any_shot(&s, &v, round, (pmb_ray_mode)(round % 5), &rng);
     s.r.preintegrate = round / 5 % 2;
+    s.r.pixel_samples = round % 4;
     if (round % 4 == 1) set_planes(&s, &v.view, 2, &rng);
     if (round % 3 == 0) volume_hide(&v, 200, 200, &rng);
     if (round % 3 == 1) volume_sprinkle(&v, 200, &rng);

@@ -101,7 +101,7 @@ def same_surface(world):
                 compare_triangles(what, numpy.concatenate([rows for rows, *_ in parts if rows is not None]), expected)
                 equal({radius for *_, radius in parts}, {whole.GetUsedRadius()}, f"{what}: radii")
                 most = max(triangles for _, (_, triangles), _ in parts)
-                true(number > 3 or most < 2 * len(expected) / world.size, f"{what}: a rank has {most} triangles")
+                true((number > 3 and not far) or most < 2 * len(expected) / world.size, f"{what}: {most} triangles")
             if "PassPointArrays" not in settings:
                 equal(mesh.GetPointData().GetScalars().GetName(), "mark", f"{what}: active scalars")
 

@@ -593,6 +593,29 @@ def test_odd_input():
         scene.window.Finalize()
 
 
+def test_ranges():
+    """Values of any size give the picture of the same values around 1, without a message."""
+    for mode in (vtkVolumeMapper.COMPOSITE_BLEND, vtkVolumeMapper.MAXIMUM_INTENSITY_BLEND, vtkVolumeMapper.ISOSURFACE_BLEND):
+        for dtype, powers in ((numpy.float32, (0, -123, 127)), (numpy.float64, (0, -1000, 1022))):
+            for power in powers:
+                scale, image, gradients = 2. ** power, gyroid(dtype=dtype), vtkPiecewiseFunction()
+                values = vtk_to_numpy(image.GetPointData().GetScalars())
+                values *= dtype(scale)
+                look = property_of(ISOVALUE * scale if mode == vtkVolumeMapper.ISOSURFACE_BLEND else None, scale)
+                if mode == vtkVolumeMapper.COMPOSITE_BLEND and dtype == numpy.float64:
+                    gradients.AddPoint(0, 0)
+                    gradients.AddPoint(.3 * scale, 1)
+                    look.SetGradientOpacity(gradients)
+                mapper = vtkPMBVolumeMapper()
+                with Messages() as log:
+                    shown = Scene(volume_of(mapper, image, mode, look)).pixels()
+                equal(log.text(), "", f"mode {mode}, {dtype.__name__}, 2 to the {power}: messages")
+                true(mapper.GetLastDevice(), f"mode {mode}, {dtype.__name__}, 2 to the {power}: VTK drew it")
+                expected = shown if power == 0 else expected
+                apart = abs(shown - expected).max()
+                true(apart <= 2, f"mode {mode}, {dtype.__name__}, 2 to the {power}: differs by {apart}")
+
+
 def test_places():
     """Direction matrix, negative spacing and extents not at 0: the picture of the plain image that a matrix moves there."""
     cosine, sine = numpy.cos(.5), numpy.sin(.5)
@@ -662,4 +685,4 @@ def test_bad_settings():
 run(test_blend_modes, test_pre_integration, test_one_component, test_gradient_opacity, test_stopped, test_questions,
     test_scan, test_other_actors, test_cut, test_isosurface_is_the_mesh, test_lights, test_many_lights,
     test_colored_by_another_array, test_bad_colors, test_left_to_vtk, test_windows, test_windows_end, test_odd_input,
-    test_places, test_bad_settings)
+    test_ranges, test_places, test_bad_settings)

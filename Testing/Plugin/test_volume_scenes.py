@@ -122,6 +122,7 @@ def both(*changes):
 
 
 BEFORE = (20, 20, 30)
+SAMPLES = both(views(UseFXAA=0), lambda scene: scene.view.SMProxy.GetRenderWindow().SetMultiSamples(4))
 TRANSLUCENT = both(views(UseFXAA=0), lambda scene: scene.set(Opacity=.5))  # FXAA leaves volumes out
 SCENES = {
     "alone": lambda _: None,
@@ -141,7 +142,8 @@ SCENES = {
     "without FXAA": views(UseFXAA=0),
     "parallel": views(CameraParallelProjection=1),
     "without light": views(UseLight=0),
-    "several samples": lambda scene: scene.view.SMProxy.GetRenderWindow().SetMultiSamples(4),
+    "several samples": SAMPLES,
+    "several samples, opaque ball behind": both(SAMPLES, lambda scene: add_ball(scene.view, (8, 8, -3), 12, 1)),
     "scaled": lambda scene: scene.set(Scale=[1, 2, .5]),
     "scaled and turned": lambda scene: scene.set(Scale=[1, 2, .5], Orientation=[30, 40, 20]),
     **{name: stereo(name) for name in ("Left", "Right", "Red-Blue", "Anaglyph", "Checkerboard", "Interlaced")},

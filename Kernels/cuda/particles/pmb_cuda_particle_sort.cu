@@ -21,6 +21,12 @@ static __device__ double reach_of(const pmb_cuda_cloud &c, double length)
   return pmb_kernel_reach(c.kernel, length, c.depth);
 }
 
+/* The index of a cell in the grid along an axis. */
+static __device__ __forceinline__ double cell_of(const pmb_cuda_cloud &c, int axis, double cell)
+{
+  return pmb_span_cell(c.d_spans[axis], c.span_count[axis], c.before, cell);
+}
+
 /* Writes the key of each particle's cube. Particles that do not fit into the grid come last. */
 static __global__ void keys_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
@@ -33,7 +39,7 @@ static __global__ void keys_kernel(const __grid_constant__ pmb_cuda_cloud c)
     pmb_cuda_number(c.positions, i, 2) };
   const int fits = pmb_place_fits(place, c.spacing);
   for (int a = 0; a < 3; ++a) {
-    cell[a] = fits ? (int64_t)floor(place[a] / c.spacing) - c.first[a] : 0;
+    cell[a] = fits ? (int64_t)cell_of(c, a, floor(place[a] / c.spacing)) : 0;
   }
   const float reach = c.grade_count > 1 ? (float)reach_of(c, length_of(c, pmb_cuda_number(c.radii, i, 0))) : 0;
   const pmb_particle_grade *grade = pmb_grade_of(c.grades, c.grade_count, reach);
@@ -55,7 +61,7 @@ static __global__ void fill_kernel(const __grid_constant__ pmb_cuda_cloud c)
   pmb_cuda_particle p;
   for (int a = 0; a < 3; ++a) {
     const double at = pmb_cuda_number(c.positions, index, a) / c.spacing, cell = floor(at);
-    p.cell[a] = (int32_t)((int64_t)cell - c.first[a]);
+    p.cell[a] = (int32_t)cell_of(c, a, cell);
     p.fraction[a] = (float)(at - cell);
   }
   const double radius = read_or(c.radii, index, c.radius), length = length_of(c, radius);

@@ -27,10 +27,20 @@ static void begin_cloud(const pmb_particles *p, pmb_cuda_cloud *c)
 }
 
 /* Copies the grid that prepare has found. */
-static void set_grid(const pmb_particles *p, pmb_cuda_cloud *c)
+static pmb_status set_grid(pmb_cuda *cuda, const pmb_particles *p, pmb_cuda_cloud *c)
 {
+  pmb_particle_span *d_spans;
+  PMB_STEP(pmb_cuda_take(
+    cuda, &cuda->particles.spans, p->span_count[0] + p->span_count[1] + p->span_count[2], "particles", &d_spans));
+  for (int a = 0; a < 3; d_spans += p->span_count[a++]) {
+    c->d_spans[a] = d_spans;
+    PMB_CUDA_TRY(cuda->context,
+      cudaMemcpyAsync(d_spans, p->spans[a].data, (size_t)p->span_count[a] * sizeof(*d_spans), cudaMemcpyHostToDevice,
+        cuda->compute));
+  }
+  memcpy(c->span_count, p->span_count, sizeof(c->span_count));
+  c->before = p->before;
   c->only_grows = p->all_add || c->kernel == PMB_KERNEL_SPHERES;
-  memcpy(c->first, p->first, sizeof(c->first));
   memcpy(c->bricks, p->bricks, sizeof(c->bricks));
   memcpy(c->grades, p->grades, sizeof(c->grades));
   c->grade_count = p->grade_count;
@@ -41,6 +51,7 @@ static void set_grid(const pmb_particles *p, pmb_cuda_cloud *c)
   c->reach = (int)ceil(p->reach);
   c->reach2 = p->reach2;
   c->count = p->count;
+  return PMB_OK;
 }
 
 /* Fails if an array of the request is not in the memory that on_device says. Waits for the caller's stream. */
@@ -120,13 +131,12 @@ static pmb_status count_on_device(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_clo
   return report(cuda, 1);
 }
 
-/* Whether the grid is small enough for a GPU, and in one piece. */
+/* Whether the grid is small enough for a GPU. */
 static int takes(const pmb_particles *p)
 {
   const double most = PMB_CUDA_PARTICLE_ROWS;
   const pmb_particle_grade *last = p->grades + p->grade_count - 1;
-  return p->span_count[0] * p->span_count[1] * p->span_count[2] == 1 &&
-    (double)last->row + (double)last->cubes[1] * (double)last->cubes[2] < most &&
+  return (double)last->row + (double)last->cubes[1] * (double)last->cubes[2] < most &&
     (double)p->bricks[1] * (double)p->bricks[2] < most && p->reach < most && p->request.brick_limit <= UINT32_MAX;
 }
 
@@ -149,8 +159,8 @@ pmb_status pmb_cuda_count_particles(pmb_context *context, pmb_particles *p)
   pmb_status status = prepare(cuda, p, cloud_of(p));
   p->on_device = status == PMB_OK && p->count > 0 && p->reach > 0 && takes(p);
   if (p->on_device) {
-    set_grid(p, cloud_of(p));
-    status = count_on_device(cuda, p, cloud_of(p));
+    status = set_grid(cuda, p, cloud_of(p));
+    status = status == PMB_OK ? count_on_device(cuda, p, cloud_of(p)) : status;
   }
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
   if (status == PMB_OK && p->on_device) {

@@ -54,14 +54,15 @@ template <class T>
 static __global__ void __launch_bounds__(THREADS) compact_kernel(const __grid_constant__ pmb2016_job job)
 {
   __shared__ uint32_t counts[WARPS], base;
-  const block_range<T> *d_ranges = (const block_range<T> *)job.d_ranges;
+  typedef block_range<typename papers_values<T>::type> range_type;
+  const range_type *d_ranges = (const range_type *)job.d_ranges;
   const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   const int64_t first = (int64_t)blockIdx.x * COMPACT + threadIdx.x;
   uint32_t active[COMPACT_EACH], count = 0;
 #pragma unroll
   for (int i = 0; i < COMPACT_EACH; ++i) {
     const int64_t n = first + i * THREADS;
-    const block_range<T> range = d_ranges[min(n, job.grid.total - 1)];
+    const range_type range = d_ranges[min(n, job.grid.total - 1)];
     const int crossed = (float)range.low < job.field.threshold && (float)range.high >= job.field.threshold;
     active[i] = __ballot_sync(UINT32_MAX, n < job.grid.total && crossed);
     count += (uint32_t)__popc(active[i]);
@@ -144,7 +145,7 @@ template <class T> static __device__ __forceinline__ float load_own(const pmb201
 {
   int place[3];
   sample_place(&box, (int)threadIdx.x, place);
-  return (float)__ldg((const T *)job.field.d_samples + index_of(job, place));
+  return (float)papers_load(papers_begin<T>(job.field) + index_of(job, place));
 }
 
 /* 4.3.1 and 4.3.2: counts for the thread's sample and cell, and their place in the layer, by votes. */
@@ -193,19 +194,19 @@ template <class T> static __device__ __forceinline__ void read_edge(const pmb201
   edge_star star;
   edge->t = pmb_edge_parameter(edge->lower.center, edge->upper.center, job.field.value, job.field.value_low);
   make_star(edge->place, job.grid.dims, &star);
-  const T *d_lower = (const T *)job.field.d_samples + index_of(job, edge->place);
-  const T *d_upper = d_lower + (axis == 0 ? star.above[0] : axis == 1 ? star.above[1] : star.above[2]);
+  const auto d_lower = papers_begin<T>(job.field) + index_of(job, edge->place);
+  const auto d_upper = d_lower + (axis == 0 ? star.above[0] : axis == 1 ? star.above[1] : star.above[2]);
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
-    edge->lower.below[a] = (float)__ldg(d_lower + star.below[a]);
-    edge->lower.above[a] = a == axis ? edge->upper.center : (float)__ldg(d_lower + star.above[a]);
+    edge->lower.below[a] = (float)papers_load(d_lower + star.below[a]);
+    edge->lower.above[a] = a == axis ? edge->upper.center : (float)papers_load(d_lower + star.above[a]);
     edge->lower.factor[a] = star.factor[a];
   }
   move_star_up(edge->place, job.grid.dims, axis, &star);
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
-    edge->upper.below[a] = a == axis ? edge->lower.center : (float)__ldg(d_upper + star.below[a]);
-    edge->upper.above[a] = (float)__ldg(d_upper + star.above[a]);
+    edge->upper.below[a] = a == axis ? edge->lower.center : (float)papers_load(d_upper + star.below[a]);
+    edge->upper.above[a] = (float)papers_load(d_upper + star.above[a]);
     edge->upper.factor[a] = star.factor[a];
   }
 }
@@ -376,8 +377,8 @@ static __global__ void __launch_bounds__(THREADS) mend_kernel(const __grid_const
       edge.place[2] = (int)(row / job.grid.dims[1]);
       const int next[3] = { edge.place[0] + (edge.axis == 0), edge.place[1] + (edge.axis == 1),
         edge.place[2] + (edge.axis == 2) };
-      edge.lower.center = (float)((const T *)job.field.d_samples)[index];
-      edge.upper.center = (float)((const T *)job.field.d_samples)[index_of(job, next)];
+      edge.lower.center = papers_sample<T>(job.field, index);
+      edge.upper.center = papers_sample<T>(job.field, index_of(job, next));
       read_edge<T>(job, &edge);
       papers_careful_normal(edge.lower, edge.upper, edge.t, edge.axis, normal);
       for (int a = 0; a < 3; ++a) d_normal[a] = normal[a];
@@ -489,7 +490,8 @@ static papers_status create(papers_state *state)
   int device = 0, processors = 0, each = 0;
   PAPERS_TRY(memory, make_grid(s->field, &job->grid));
   const size_t blocks = (size_t)job->grid.total;
-  job->d_ranges = papers_take(memory, PAPERS_ACCELERATION, 2 * pmb_type_size(s->type) * blocks);
+  const size_t sample = s->type == PAPERS_EVALUATED ? sizeof(float) : pmb_type_size((pmb_type)s->type);
+  job->d_ranges = papers_take(memory, PAPERS_ACCELERATION, 2 * sample * blocks);
   job->d_list = job->d_ranges ? (uint32_t *)papers_take(memory, PAPERS_ACCELERATION, 4 * blocks) : NULL;
   job->d_counters = job->d_list ? (counters *)papers_take(memory, PAPERS_ACCELERATION, sizeof(counters)) : NULL;
   if (!job->d_counters) return PAPERS_NO_MEMORY;
@@ -498,7 +500,7 @@ static papers_status create(papers_state *state)
   PAPERS_TRY(memory, PAPERS_BY_TYPE(s->type, count_resident, &each, is_forward(s)));
   s->resident = (unsigned)(processors * each);
   for (int a = 0; a < 2; ++a) job->by[a] = divider_of(job->grid.blocks[a]);
-  PAPERS_TRY(memory, PAPERS_BY_TYPE(s->type, find_ranges, s->field.d_samples, job->grid, job->d_ranges));
+  PAPERS_TRY(memory, PAPERS_BY_TYPE(s->type, find_ranges, s->field, job->grid, job->d_ranges));
   return PAPERS_OK;
 }
 

@@ -316,6 +316,42 @@ static void empty(void)
     }
 }
 
+/* Samples that are evaluated give the mesh of the same samples, stored; other sizes and types are refused. */
+static void evaluated(void)
+{
+  static const int64_t sizes[][3] = { { 32, 16, 8 }, { 64, 8, 64 }, { 16, 64, 33 }, { 128, 8, 16 } };
+  need_gpu();
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    const int64_t *n = sizes[i];
+    const float step[3] = { 2 / (float)(n[0] - 1), 2 / (float)(n[1] - 1), 2 / (float)(n[2] - 1) };
+    test_volume v;
+    bench b;
+    volume_make(&v, PMB_FLOAT32, n[0], n[1], n[2], LAYOUT_PACKED);
+    for (int64_t s = 0; s < ref_samples(&v.view); s++) {
+      const int64_t x = s % n[0], y = s / n[0] % n[1], z = s / (n[0] * n[1]);
+      volume_set(&v, x, y, z, papers_cayley_value(step, (int32_t)x, (int32_t)y, (int32_t)z));
+    }
+    bench_new(&b, &v);
+    const size_t bytes = 4 * (size_t)ref_samples(&v.view);
+    void *d_stored = papers_take(&b.memory, PAPERS_ACCELERATION, bytes);
+    b.volume.samples = NULL;
+    CHECK(d_stored && !papers_evaluate(&b.volume, d_stored), "evaluate");
+    float *stored = download(d_stored, bytes);
+    CHECK(!memcmp(stored, v.view.samples, bytes), "other samples");
+    free(stored);
+    papers_free_memory(&b.memory);
+    for (int s = 0; s < PAPERS_SYSTEMS; s++) {
+      papers_state *state = NULL;
+      CHECK(
+        papers_create(papers_systems[s], &b.memory, &b.volume, &state) == PAPERS_OK, "%s", papers_systems[s]->name);
+      for (int k = 0; state && k < 2; k++) extract_as_pmb(&b, papers_systems[s], state, k ? -0.5 : -0.012);
+      bench_end_of(&b, state);
+    }
+    bench_free(&b);
+    volume_free(&v);
+  }
+}
+
 /* Smooth surfaces, larger than any block; some with more triangles than the one before. */
 static void surfaces(void)
 {
@@ -484,6 +520,7 @@ TEST_MAIN(
   CASE(not_finite)
   CASE(empty)
   CASE(surfaces)
+  CASE(evaluated)
   CASE(memory_is_kept)
   CASE(memory_refused)
   CASE(volumes_refused)

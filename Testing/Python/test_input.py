@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What callers may pass: other libraries' arrays, wrong input, threads, forks, Ctrl-C, and memory."""
+import array
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from conftest import make_ball
+
+import pmb
+
+
+class Interface:
+    """An array known by one protocol alone."""
+
+    def __init__(self, values, names):
+        self._values = values
+        for name in names:
+            setattr(self, name, getattr(values, name))
+
+
+class DLPack:
+    def __init__(self, values, device=None):
+        self.shape, self.dtype, self._values, self._device = values.shape, values.dtype, values, device
+
+    def __dlpack__(self, **keywords):
+        return self._values.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self._device or self._values.__dlpack_device__()
+
+
+def test_protocols(ball):
+    expected = pmb.contour(ball, -0.5)
+    memory = memoryview(array.array("d", ball.ravel())).cast("B").cast("d", ball.shape)
+    for given in (memory, Interface(ball, ["__array_interface__"]), DLPack(ball), ball.tolist()):
+        assert np.array_equal(pmb.contour(given, -0.5).points, expected.points)
+    assert np.shares_memory(pmb.Volume(DLPack(ball))._array, ball)
+
+
+def test_torch(ball):
+    torch = pytest.importorskip("torch")
+    tensor = torch.from_numpy(ball)
+    assert np.array_equal(pmb.contour(tensor, -0.5).points, pmb.contour(ball, -0.5).points)
+    with pytest.raises(TypeError, match=r"requires grad.*|grad"):
+        pmb.contour(tensor.clone().requires_grad_(), -0.5)
+
+
+def test_conversions(ball):
+    assert pmb.Volume(ball.astype("f2")).converted == "float16 to float32"
+    assert pmb.Volume(ball.astype(">f4")).converted == "bytes swapped"
+    assert pmb.Volume(ball > -0.5).converted == "" and pmb.Volume(ball).converted == ""
+    assert np.array_equal(pmb.contour(ball > -0.5, 0.5).points, pmb.contour((ball > -0.5).astype("u1"), 0.5).points)
+    locked = ball.copy()
+    locked.flags.writeable = False
+    assert np.shares_memory(pmb.Volume(locked)._array, locked)
+
+
+@pytest.mark.parametrize("given, error, words", [
+    (np.zeros((4, 4)), ValueError, ["(4, 4)", "float64"]),
+    (np.zeros((4, 4, 4, 1), "i2"), ValueError, ["(4, 4, 4, 1)", "int16"]),
+    (np.zeros((4, 0, 4), "f4"), ValueError, ["(4, 0, 4)", "float32"]),
+    (np.zeros((4, 4, 4), complex), TypeError, ["(4, 4, 4)", "complex128"]),
+    (np.zeros((4, 4, 4), object), TypeError, ["(4, 4, 4)", "object"]),
+    (np.zeros((4, 4, 4), "M8[s]"), TypeError, ["(4, 4, 4)", "datetime64[s]"]),
+    (np.zeros((4, 4, 4), "g"), TypeError, ["(4, 4, 4)", "longdouble" if np.longdouble().itemsize == 8 else "float128"]),
+    (DLPack(np.zeros((4, 4, 4)), (2, 0)), TypeError, ["(4, 4, 4)", "float64", "device"]),
+    ([[[0, 1], [2]]], TypeError, ["list"]),
+    (None, (TypeError, ValueError), ["()"]),
+])
+def test_wrong_volumes(given, error, words):
+    with pytest.raises(error) as raised:
+        pmb.contour(given, 0.5)
+    assert all(word in str(raised.value) for word in words), raised.value
+
+
+@pytest.mark.parametrize("options, error, words", [
+    (dict(isovalue=np.nan), ValueError, "nan"),
+    (dict(isovalue=[[1.0]]), ValueError, r"\(1, 1\)"),
+    (dict(isovalue="a"), ValueError, "a"),
+    (dict(spacing=(1, 1)), ValueError, "three"),
+    (dict(spacing=(0, 1, 1)), ValueError, "index_to_world"),
+    (dict(origin=(np.inf, 0, 0)), ValueError, "index_to_world"),
+    (dict(direction=np.eye(2)), ValueError, r"\(2, 2\)"),
+    (dict(mask=np.ones((2, 2, 2), bool)), ValueError, r"\(2, 2, 2\)"),
+    (dict(mask=np.ones((4, 4, 4))), TypeError, "float64"),
+    (dict(arrays={"a": np.ones((2, 2, 2))}), ValueError, r"'a'.*\(2, 2, 2\)"),
+    (dict(arrays={"a": np.ones((4, 4, 4), complex)}), TypeError, "complex"),
+    (dict(device="tpu"), ValueError, "tpu"),
+])
+def test_wrong_options(options, error, words):
+    with pytest.raises(error, match=words):
+        pmb.contour(np.zeros((4, 4, 4)), **{"isovalue": 0.5, **options})
+
+
+def test_not_finite(ball):
+    for bad in (np.nan, np.inf):
+        holed = ball.copy()
+        holed[10, 12, 20] = bad
+        mesh = pmb.contour(holed, -0.5)
+        assert 0 < len(mesh.triangles) and np.isfinite(mesh.points).all() and np.isfinite(mesh.normals).all()
+    assert len(pmb.contour(np.full((4, 4, 4), np.nan), 0.5).points) == 0
+    assert len(pmb.contour(np.zeros((1, 4, 4)), 0.5).points) == 0
+
+
+@pytest.mark.full
+def test_no_leak():
+    def resident():
+        gc.collect()
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    volume, points = make_ball(np.float32, (48, 48, 48)), np.random.default_rng(1).random((100, 3))
+
+    def calls(number):
+        for _ in range(number):
+            pmb.contour(volume, -0.5, arrays={"a": volume}).measure()
+            pmb.particles(points, 0.1)
+            with pytest.raises(ValueError):
+                pmb.contour(volume, np.nan)
+
+    calls(50)
+    before = resident()
+    calls(1000)
+    assert resident() - before < 4 << 20  # a mesh has 0.4 MB
+
+
+def test_threads_at_once(ball):
+    shared, expected, wrong = pmb.Volume(ball), pmb.contour(ball, -0.5).points, []
+
+    def work():
+        for _ in range(20):
+            for mesh in (pmb.contour(ball, -0.5), shared.contour(-0.5)):
+                if not np.array_equal(mesh.points, expected):
+                    wrong.append(mesh)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.filterwarnings("ignore:.*fork")
+def test_fork(ball):
+    volume, expected = pmb.Volume(ball, device="cpu"), pmb.contour(ball, -0.5, device="cpu").points
+    child = os.fork()
+    if child == 0:
+        right = all(np.array_equal(mesh.points, expected)
+                    for mesh in (volume.contour(-0.5), pmb.contour(ball, -0.5, device="cpu")))
+        os._exit(0 if right else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals need the main thread")
+def test_interrupt():
+    """Ctrl-C stops the work: the signal comes at the first report of progress, long before the end."""
+    points = np.random.default_rng(1).random((200000, 3)) * 40
+    fractions = []
+
+    def interrupt(fraction):
+        fractions.append(fraction)
+        if len(fractions) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        pmb.particles(points, 0.5, progress=interrupt, device="cpu")
+    assert max(fractions) < 0.9
+    assert len(pmb.particles(points[:100], 0.5).points) > 0
+
+
+def test_out_of_memory():
+    code = """
+import resource, numpy, pmb
+noise = numpy.random.default_rng(1).random((160, 160, 160), dtype=numpy.float32)
+pmb.set_threads(1)
+pmb.contour(noise[:8], 0.5)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (40 << 20), -1))
+try:
+    pmb.contour(noise, 0.5)
+except MemoryError as error:
+    print("caught", len(pmb.contour(noise[:8], 0.5).points) > 0)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout == "caught True\n", run.stderr

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Particles, pictures, files, VTK, PyVista and the command line."""
+import sys
+
+import numpy as np
+import pytest
+from conftest import enclosed
+
+import pmb
+from pmb.__main__ import main
+
+
+@pytest.fixture
+def mesh(ball):
+    return pmb.contour(ball, -0.5, spacing=(1, 2, 3), arrays={"a&b": ball.astype("i8") + 7, "v": np.stack([ball] * 3, -1)})
+
+
+@pytest.mark.parametrize("kernel", ["spline", "gaussian", "polynomial", "spheres"])
+def test_particles(kernel):
+    points = np.stack(np.meshgrid(*[np.arange(5.0)] * 3), -1).reshape(-1, 3)
+    mesh = pmb.particles(points, 0.5, kernel, arrays={"x": points[:, 0], "points": points})
+    assert mesh.measure().closed and mesh.measure().volume > 0
+    assert np.allclose(mesh.points.min(axis=0) + mesh.points.max(axis=0), 4, atol=0.05)
+    assert mesh.arrays["points"].shape == mesh.points.shape and np.allclose(mesh.arrays["points"][:, 0], mesh.arrays["x"])
+    other = pmb.particles(np.asfortranarray(points.astype("f4")), np.full(len(points), 0.5), kernel, normals=False)
+    assert other.normals is None and np.allclose(other.points, mesh.points, atol=1e-4)
+
+
+@pytest.mark.parametrize("options, error, words", [
+    (dict(points=np.zeros((3, 2))), ValueError, r"\(3, 2\)"),
+    (dict(points=np.zeros((3, 3), complex)), TypeError, "complex"),
+    (dict(radius=-1), ValueError, "radius"),
+    (dict(radius=np.ones(4)), ValueError, r"\(4,\)"),
+    (dict(kernel="cube"), ValueError, "cube"),
+    (dict(masses=np.ones((3, 1))), ValueError, "masses"),
+    (dict(normals="best"), ValueError, "best"),
+    (dict(arrays={"a": np.ones(2)}), ValueError, "'a'"),
+])
+def test_wrong_particles(options, error, words):
+    with pytest.raises(error, match=words):
+        pmb.particles(**{"points": np.zeros((3, 3)), "radius": 1, **options})
+
+
+def test_pictures(ball):
+    red = pmb.render(ball, -0.5, size=(64, 48), colors=(1, 0, 0), shade=False)
+    assert red.shape == (48, 64, 3) and red.dtype == np.uint8
+    assert tuple(red[24, 32]) == (255, 0, 0) and tuple(red[0, 0]) == (255, 255, 255)
+    # A camera from below axis 0, with axis 2 upward, sees the sample of highest index in axis 2 at the top.
+    spot = np.zeros((9, 9, 9))
+    spot[4, 4, 7] = 1
+    dark = pmb.render(spot, 0.5, pmb.Camera(direction=(1, 0, 0), angle=0), (40, 40)).sum(axis=2) < 700
+    assert dark.any() and np.nonzero(dark)[0].max() < 20
+    for mode in ("composite", "maximum", "minimum", "average"):
+        assert pmb.render(ball, mode=mode, size=(16, 16), background=None, opacity=[0, 1]).shape == (16, 16, 4)
+    for wrong in (dict(mode="x"), dict(size=(0, 1)), dict(colormap=[[1]]), dict(mode="isosurface"),
+                  dict(camera=pmb.Camera(direction=(0, 0, 1)))):
+        with pytest.raises(ValueError):
+            pmb.render(ball, **wrong)
+
+
+@pytest.mark.parametrize("ending", [".ply", ".stl", ".obj", ".vtp"])
+def test_files_read_by_vtk(mesh, ending, tmp_path):
+    pytest.importorskip("vtk")
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+    from vtkmodules.vtkIOGeometry import vtkOBJReader, vtkSTLReader
+    from vtkmodules.vtkIOPLY import vtkPLYReader
+    from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
+    path = tmp_path / ("mesh" + ending)
+    mesh.save(path)
+    reader = {".ply": vtkPLYReader, ".stl": vtkSTLReader, ".obj": vtkOBJReader, ".vtp": vtkXMLPolyDataReader}[ending]()
+    reader.SetFileName(str(path))
+    reader.Update()
+    read = reader.GetOutput()
+    points = vtk_to_numpy(read.GetPoints().GetData())
+    ids = vtk_to_numpy(read.GetPolys().GetConnectivityArray()).reshape(-1, 3)
+    assert len(ids) == len(mesh.triangles)
+    assert np.isclose(enclosed(points, ids), enclosed(mesh.points, mesh.triangles))
+    if ending == ".vtp":
+        for name, values in (("a&b", mesh.arrays["a&b"]), ("v", mesh.arrays["v"]), ("Normals", mesh.normals)):
+            assert np.array_equal(vtk_to_numpy(read.GetPointData().GetArray(name)), values)
+
+
+def test_npz_and_unknown_ending(mesh, tmp_path):
+    mesh.save(tmp_path / "m.npz")
+    with np.load(tmp_path / "m.npz") as read:
+        assert np.array_equal(read["triangles"], mesh.triangles) and np.array_equal(read["array_v"], mesh.arrays["v"])
+    with pytest.raises(ValueError, match="m.xyz"):
+        mesh.save(tmp_path / "m.xyz")
+
+
+def test_pyvista(ball):
+    pyvista = pytest.importorskip("pyvista")
+    import pmb.pyvista  # noqa: F401
+    grid = pyvista.ImageData(dimensions=ball.shape, spacing=(1, 2, 3), origin=(5, 6, 7))
+    grid["d"] = ball.ravel(order="F")
+    grid["points"] = grid.points
+    grid.set_active_scalars("d")
+    ours, theirs = grid.pmb.contour([-0.5, -0.3], compute_normals=True), grid.contour([-0.5, -0.3], compute_normals=True)
+    assert sorted(ours.array_names) == sorted(theirs.array_names) and ours.active_scalars_name == "d"
+    assert np.allclose(ours.bounds, theirs.bounds, atol=1e-4) and np.isclose(ours.volume, theirs.volume, rtol=1e-3)
+    assert np.allclose(ours["points"], ours.points, atol=1e-3) and set(np.unique(ours["d"])) == {np.float32(-0.5), np.float32(-0.3)}
+    assert ours.n_open_edges == 0
+    cloud = pyvista.PolyData(np.array([[0.0, 0, 0], [1, 0, 0]]))
+    cloud["t"] = [1.0, 2.0]
+    assert cloud.pmb.surface(0.6).n_open_edges == 0 and "t" in cloud.pmb.surface(0.6).array_names
+    with pytest.raises(TypeError, match="PolyData"):
+        cloud.pmb.contour()
+
+
+def test_vtk_filter_follows_its_input():
+    pytest.importorskip("vtk")
+    from vtkmodules.vtkCommonDataModel import vtkImageData
+    from vtkmodules.vtkFiltersCore import vtkFlyingEdges3D
+    from vtkmodules.vtkImagingCore import vtkRTAnalyticSource
+
+    import pmb.vtk
+    source, ours, theirs = vtkRTAnalyticSource(), pmb.vtk.Contour([150.0]), vtkFlyingEdges3D()
+    source.SetWholeExtent(-5, 10, -8, 8, 0, 12)
+    for surface in (ours, theirs):
+        surface.SetInputConnection(source.GetOutputPort())
+        surface.SetValue(0, 150.0)
+    for change in (lambda: None, lambda: (ours.SetValue(0, 130.0), theirs.SetValue(0, 130.0)), lambda: source.SetMaximum(300)):
+        change()
+        ours.Update()
+        theirs.Update()
+        assert np.allclose(ours.GetOutput().GetBounds(), theirs.GetOutput().GetBounds(), atol=1e-4)
+        assert abs(ours.GetOutput().GetNumberOfCells() - theirs.GetOutput().GetNumberOfCells()) < 10
+    image = vtkImageData()
+    image.DeepCopy(source.GetOutput())
+    image.AllocateCellGhostArray()
+    for cell in range(image.GetNumberOfCells() // 2):
+        image.GetCellGhostArray().SetValue(cell, 32)
+    half = pmb.vtk.contour(pmb.vtk.volume(image), image, [130.0])
+    assert 0 < half.GetNumberOfCells() < ours.GetOutput().GetNumberOfCells() * 0.7
+
+
+def test_commands(ball, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("ball.npy", ball.astype(np.float32))
+    ball.astype(">f4").tofile("ball.raw")
+    assert main(["contour", "ball.npy", "-0.5", "-o", "a.ply", "--measure"]) == 0
+    assert "closed 1" in capsys.readouterr().out
+    shape = [str(n) for n in ball.shape]
+    assert main(["contour", "ball.raw", "-0.5", "-o", "b.ply", "--dtype", ">f4", "--shape", *shape]) == 0
+    assert (tmp_path / "a.ply").read_bytes() == (tmp_path / "b.ply").read_bytes()
+    assert main(["render", "ball.npy", "-0.5", "-o", "a.png", "--size", "32", "24"]) == 0
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    for step in ("1", "2"):
+        (tmp_path / f"step_{step}.csv").write_text("x,y,z,t\n0,0,0,1\n1,0,0,2\n")
+    assert main(["particles", "step_*.csv", "--radius", "0.6", "--arrays", "-o", "surface_*.npz"]) == 0
+    assert np.load("surface_2.npz")["array_t"].max() <= 2
+    (tmp_path / "p.xyz").write_text("0 0 0\n1 0 0\n")
+    assert main(["particles", "p.xyz", "--radius", "0.6", "-o", "p.stl"]) == 0
+    for wrong, words in ((["contour", "none.npy", "-o", "a.ply"], "none.npy"), (["contour", "ball.npy", "-o", "a.xyz"], "a.xyz"),
+                         (["particles", "x_*.csv", "--radius", "1", "-o", "s_*.ply"], "x_*.csv"),
+                         (["particles", "step_*.csv", "--radius", "1", "-o", "s.ply"], "s.ply")):
+        capsys.readouterr()
+        assert main(wrong) == 1 and words in capsys.readouterr().err
+
+
+def test_missing_reader_is_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "SimpleITK", None)
+    (tmp_path / "scan.nrrd").write_bytes(b"")
+    assert main(["contour", str(tmp_path / "scan.nrrd"), "1", "-o", "a.ply"]) == 1
+    assert "pip install SimpleITK" in capsys.readouterr().err
+
+
+def test_stands_aside_for_the_plugin(tmp_path):
+    """Inside ParaView the plugin's package of the same name comes first, wherever this one is on the path."""
+    import subprocess
+    other = tmp_path / "pmb"
+    other.mkdir()
+    (other / "vtkPMBContour.so").write_bytes(b"")
+    (other / "__init__.py").write_text("from .inner import here\n")
+    (other / "inner.py").write_text("here = 'plugin'\n")
+    ours = pmb.__path__[0].rsplit("/", 1)[0]
+    for paraview, expected in ((True, "plugin"), (False, "wheel")):
+        code = (f"import sys, types\nsys.path[:0] = [{ours!r}, {str(tmp_path)!r}]\n"
+                + ("sys.modules['paraview'] = types.ModuleType('paraview')\n" if paraview else "")
+                + "import pmb\nprint(getattr(pmb, 'here', 'wheel'))")
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert run.stdout.strip() == expected, run.stderr
