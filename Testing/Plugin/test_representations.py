@@ -290,7 +290,8 @@ def suggested(proxy):
 def test_first_isovalue():
     """Isosurface starts at the first suggestion, but not where an isovalue was set before or after, nor as a property."""
     view = new_view()
-    for before, after, expected in ((None, None, None), ([100], None, [100]), (None, [157], [157]), (None, "middle", "middle")):
+    for before, after, expected in ((None, None, None), ([100], None, [100]), (None, [157], [157]),
+                                    (None, "middle", "middle")):
         display = simple.Show(simple.Wavelet(), view)
         middle = list(display.IsosurfaceValues)
         equal([round(value, 3) for value in middle], [157.091], "ParaView's own isovalue")
@@ -309,7 +310,7 @@ def test_first_isovalue():
     pixels(view)
     equal(list(display.IsosurfaceValues), middle, "the isovalue of a state")
     # Without the panel's widgets ParaView would show a list without a title.
-    equal(display.SMProxy.GetProperty("SuggestedIsovalues").GetPanelVisibility(), "never", "suggestions in ParaView's own panel")
+    equal(display.SMProxy.GetProperty("SuggestedIsovalues").GetPanelVisibility(), "never", "suggestions in ParaView's panel")
 
 
 def test_suggestions():
