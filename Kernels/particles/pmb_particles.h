@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Surfaces of particles: fluids, molecules, scans.
+ * Surfaces of particles: fluids, molecules, scans. After "GPU Marching Cubes from Point Clouds in WebGL" (miaumiau.cat).
  *
  * A kernel around each particle gives a potential. The mesh is the isosurface of the sum on a grid of cubic cells. The grid exists
  * only in bricks (pmb.h) that a kernel reaches, so memory does not grow with the box around the particles. The mesh is closed:

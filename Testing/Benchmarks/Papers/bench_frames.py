@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Repeats tables 2 and 3 of the PMB paper with drawing: frames per second, a new isovalue for each frame, in a plain VTK window
-of 1024 x 1024 pixels. vtkPMBContourFilter with vtkPMBPolyDataMapper, and with VTK's own mapper.
+"""Repeats tables 2 and 3 of the PMB paper with drawing: frames per second, a new isovalue for each frame, in a plain VTK
+window of 1024 x 1024 pixels. vtkPMBContourFilter with vtkPMBPolyDataMapper, and with VTK's own mapper.
 
 usage: pvpython bench_frames.py [--rows N] [--frames N] [--reduce N] [--table 2|3]
   --rows    the first so many of each table (all)
   --frames  per row (20); a row ends early after 10 s
   --reduce  sides divided by 2^N (0)
 
-Table 2 has Cayley's surface, here stored in floats; table 3 gyroids with about as many triangles as the paper's scans. The first
-row has 8^3 samples: the time that the window takes without a surface. bench_picture.py has the same for ParaView's views."""
+Table 2 has Cayley's surface, here stored in floats; table 3 gyroids with about as many triangles as the paper's scans.
+The first row has 8^3 samples: the time that the window takes without a surface. bench_picture.py has ParaView's views."""
 import argparse
 import os
 import time
