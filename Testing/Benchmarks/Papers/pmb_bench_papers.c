@@ -155,7 +155,7 @@ static void print_title(const papers_row *row, double density)
 {
   print_volume(row);
   if (density > 0) printf("; %.2f%% of the cells are active (wanted: %.2f%%)", density, row->density);
-  printf("\n  %-13s %9s %9s %9s %11s %11s %10s %10s  %8s %8s %8s\n", "system", "first ms", "change ms", "Mcells/s",
+  printf("\n  %-15s %9s %9s %9s %11s %11s %10s %10s  %8s %8s %8s\n", "system", "first ms", "change ms", "Mcells/s",
     "acceler. MB", "output MB", "vertices", "triangles", "first x", "change x", "memory x");
 }
 
@@ -194,11 +194,11 @@ static void report(
   const double first = ratio(r->first, pmb->first), change = ratio(r->change, pmb->change);
   const double memory = ratio((double)(r->acceleration + r->output), (double)(pmb->acceleration + pmb->output));
   if (r->outcome == PAPERS_MEASURED) {
-    printf("  %-13s %9.4f %9.4f %9.0f %11.2f %11.2f %10lld %10lld  %8.2f %8.2f %8.2f\n", r->system, r->first,
+    printf("  %-15s %9.4f %9.4f %9.0f %11.2f %11.2f %10lld %10lld  %8.2f %8.2f %8.2f\n", r->system, r->first,
       r->change, r->change > 0 ? 1e-3 * cells / r->change : 0, 1e-6 * (double)r->acceleration,
       1e-6 * (double)r->output, (long long)r->points, (long long)r->triangles, first, change, memory);
   } else {
-    printf("  %-13s %s", r->system, papers_outcome_texts[r->outcome]);
+    printf("  %-15s %s", r->system, papers_outcome_texts[r->outcome]);
     if (r->asked) printf(": %.1f MB asked for", 1e-6 * (double)r->asked);
     if (r->outcome == PAPERS_WRONG)
       printf(": %lld triangles, PMB has %lld", (long long)r->triangles, (long long)pmb->triangles);
