@@ -43,9 +43,10 @@ def check_name(name, components, where):
     source = producer(data)
     proxy = simple.PMBContour(Input=source, Isosurfaces=[95.0])
     lists = {key: domain_of(proxy, key) for key in ("SelectInputScalars", "PointArrays", "CellArrays")}
-    converts = simple.GetParaViewVersion() >= (6, 0)  # cell arrays to point arrays, by a setting that is on from then on
-    choices = {"samples", name} if name and components == 1 and (converts or where != "cells") else {"samples"}
-    equal(set(lists["SelectInputScalars"]), choices, f"choices, {what}")
+    converts = simple.GetParaViewVersion() >= (6, 0)  # cell arrays and components, by a setting that is on from then on
+    parts = [""] if components == 1 else ["_X", "_Y", "_Z", "_Magnitude"] if converts else []
+    choices = {name + part for part in parts if name and (converts or where != "cells")}
+    equal(set(lists["SelectInputScalars"]), {"samples", *choices}, f"choices, {what}")
     for key, kind in (("PointArrays", "vtkPointData"), ("CellArrays", "vtkCellData")):
         equal(bool(name) and name in lists[key], bool(name) and kind in added, f"{key}, {what}")
     proxy.ContourBy = ["POINTS", "samples"]
