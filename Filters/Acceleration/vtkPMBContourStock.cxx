@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBContourStock.h"
 
+#include "vtkCellArray.h"
 #include "vtkCellData.h"
 #include "vtkContourFilter.h"
 #include "vtkDataArray.h"
@@ -257,6 +258,7 @@ void HandOver(vtkPMBContourFilter* filter, int which, vtkImageData* image, vtkPo
     output->GetCellGhostArray())
   {
     output->RemoveGhostCells();
+    output->GetPolys()->ConvertTo64BitStorage(); // VTK 9.6 stores fewer bits where there were no offsets
   }
 }
 }
