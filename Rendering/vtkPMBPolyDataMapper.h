@@ -21,7 +21,7 @@
  *
  * Points far from the origin are shifted and scaled as VTK does, because a float has too few digits there.
  *
- * @warning For VTK 9.2 and 9.3, which ParaView 5.11 to 5.13 have.
+ * @warning For VTK 9.2, 9.3 and 9.6, which ParaView 5.11 to 5.13 and 6.1 have.
  */
 #ifndef vtkPMBPolyDataMapper_h
 #define vtkPMBPolyDataMapper_h

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBContourStock.h"
 
+#include "vtkCellArray.h"
 #include "vtkCellData.h"
 #include "vtkContourFilter.h"
 #include "vtkDataArray.h"
@@ -187,6 +188,7 @@ void HandOver(vtkPMBContourFilter* filter, vtkPolyData* output)
   if (VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 20240617) && output->GetCellGhostArray())
   {
     output->RemoveGhostCells();
+    output->GetPolys()->ConvertTo64BitStorage(); // VTK 9.6 stores fewer bits where there were no offsets
   }
 }
 }

@@ -69,7 +69,7 @@ def contoured_part(window):
     from paraview import simple
     window.open(SCAN)
     part = simple.ExtractSubset(Input=window.active(), VOI=[60, 110, 60, 110, 60, 110])
-    height = simple.Elevation(Input=part, LowPoint=[0.0] * 3, HighPoint=[0.0, 0.0, 200.0], ScalarRange=[0.0, 200.0])
+    height = simple.Elevation(Input=part, LowPoint=[0.0, 0.0, -12.0], HighPoint=[0.0, 0.0, 39.0], ScalarRange=[0.0, 200.0])
     simple.PointDatatoCellData(Input=height, ProcessAllArrays=1, PassPointData=1).UpdatePipeline()
     window.settle()
     proxy = window.add_filter(*PLACE)

@@ -215,11 +215,11 @@ class Failing:
 
     def __init__(self, function, result, arguments, which):
         with open("/proc/self/maps", encoding="ascii") as maps:
-            library = re.search(r"/\S*[Gg][Ll][Ee][Ww]\S*", maps.read())
-        true(library, "GLEW, through which VTK calls OpenGL, is loaded")
-        glew = ctypes.CDLL(library.group())
-        name = next(name for name in (f"__glew{function}", f"vtkglew___glew{function}") if hasattr(glew, name))
-        self.pointer = ctypes.c_void_p.in_dll(glew, name)
+            library = re.search(r"/\S*(libGLEW|libvtkglew|libvtkglad)\S*", maps.read())
+        true(library, "GLEW or glad, through which VTK calls OpenGL, is loaded")
+        loader = ctypes.CDLL(library.group())
+        names = f"__glew{function}", f"vtkglew___glew{function}", f"vtk_glad_gl{function}"
+        self.pointer = ctypes.c_void_p.in_dll(loader, next(name for name in names if hasattr(loader, name)))
         self.before = self.pointer.value
         kind = ctypes.CFUNCTYPE(result, *arguments)
         real, self.calls = kind(self.before), 0

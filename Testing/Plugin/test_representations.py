@@ -522,6 +522,7 @@ def test_odd_input():
     array = numpy_to_vtk(numpy.arange(512.), deep=True)
     array.SetName("c")
     cells.GetCellData().SetScalars(array)
+    version = simple.GetParaViewVersion()  # from 6.0 on rectilinear grids have a representation without ours
     grid, blocks = vtkRectilinearGrid(), vtkMultiBlockDataSet()
     blocks.SetBlock(0, image({"s": numpy.arange(729.).reshape(9, 9, 9)}, (9, 9, 9)))
     axis = numpy_to_vtk(numpy.arange(9.), deep=True)
@@ -533,7 +534,7 @@ def test_odd_input():
     grid.GetPointData().SetScalars(values)
     for data, color, said in ((flat, ("POINTS", "s"), "but the input is flat (20 x 20 x 1"),
                               (cells, ("CELLS", "c"), "because the array belongs to cells"),
-                              (grid, ("POINTS", "s"), "but the input is a vtkRectilinearGrid"),
+                              *[(grid, ("POINTS", "s"), "but the input is a vtkRectilinearGrid")] * (version < (6, 0)),
                               (blocks, ("POINTS", "s"), "but the input is a vtkMultiBlockDataSet"),
                               (image({}, (9, 9, 9)), None, "")):
         for kind in ("Isosurface", "PMB Volume"):

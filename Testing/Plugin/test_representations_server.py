@@ -23,7 +23,7 @@ SCENES = (("opaque", "Isosurface", {"IsosurfaceValues": [157]}, .001),
 
 def draw(threshold=0):
     """Pictures of the scenes with a ball in front, by name."""
-    wavelet = simple.Elevation(Input=simple.Wavelet(WholeExtent=[-20, 20] * 3))
+    wavelet = simple.Elevation(Input=simple.Wavelet(WholeExtent=[-20, 20] * 3), LowPoint=[-20.0] * 3, HighPoint=[20.0] * 3)
     ball, pictures = simple.Sphere(Radius=6, Center=[15, 0, 10]), {}
     for name, kind, properties, _ in SCENES:
         view = simple.CreateView("RenderView")
