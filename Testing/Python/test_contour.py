@@ -162,6 +162,6 @@ def test_examples_of_docstrings(name):
 def test_types():
     pytest.importorskip("mypy")
     folder = pmb.__path__[0]
-    check = subprocess.run([sys.executable, "-m", "mypy", "--no-incremental", "--ignore-missing-imports", folder],
+    check = subprocess.run([sys.executable, "-m", "mypy", "--cache-dir=/dev/null", "--ignore-missing-imports", folder],
                            capture_output=True, text=True)
     assert check.returncode == 0, check.stdout
