@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the figures of ./pmb bench --papers: time and memory against size and against density.
+"""Draws the figures of ./pmb bench --papers, time and memory against size and density, and writes the tables of PAPERS.md.
 
-usage: papers.py [--check | --markdown] [CSV [SVG]]
-  CSV: what bench --papers --out wrote (papers.csv here); SVG: papers.svg here
-  --check      writes nothing: does the SVG follow from the CSV? Exit code 77 if there is no CSV.
-  --markdown   prints the tables of PAPERS.md instead
+usage: papers.py [--check] [CSV SVG [PAGE]]
+  CSV: what bench --papers --out wrote (papers.csv here); SVG: papers.svg here; PAGE: PAPERS.md here
+  --check  writes nothing: do the SVG and the page's tables follow from the CSV? Exit code 77 if there is no CSV.
 """
 import csv
 import math
 import os
+import statistics
 import sys
 import tempfile
 
@@ -20,7 +20,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # In the order of the legend: name in the file, color, name for people.
 SYSTEMS = (("pmb", BLUE, "PMB, this library"), ("pmb2016", "#7fb3dd", "PMB as published"), ("scan", RED, "scan (CUDA SDK)"),
            ("welded", "#8c564b", "scan, welded"), ("hpmc", GREEN, "HistoPyramid 2D"),
-           ("hpmc_indexed", "#8fce9f", "HistoPyramid 2D, indexed"), ("hp3d", GOLD, "HistoPyramid 3D"))
+           ("hpmc_indexed", "#8fce9f", "HistoPyramid 2D, indexed"), ("hp3d", GOLD, "HistoPyramid 3D"),
+           ("hpmc_chunks", "#0b5d2a", "HistoPyramid, chunks"))
 FAILED = "fail", "too large"  # outcomes that say how much memory they would have needed
 WIDTH, HEIGHT = 1080, 860
 PANEL = 410, 270  # the plot itself
@@ -145,7 +146,7 @@ def draw(path, svg):
         x, y = 60 + 250 * (index % 4), 56 + 22 * (index // 4)
         d.line((x, y - 4), (x + 26, y - 4), color, 3)
         d.text((x + 34, y), words, 13, DARK if any(line["system"] == name for line in lines) else GREY)
-    d.text((60 + 250 * 3, 78), "x: no memory; what it asked for", 13)
+    d.text((60, 100), "x: no memory; what it asked for", 13)
     draw_panel(d, lines, (60, 130), "Cayley's surface: time", ("million (2^20) samples", "ms"), "cayley", "voxels", "ms")
     draw_panel(d, lines, (620, 130), "Cayley's surface: memory", ("million (2^20) samples", "bytes, with the mesh"),
                "cayley", "voxels", "bytes")
@@ -155,8 +156,8 @@ def draw(path, svg):
     d.save(os.path.abspath(svg), "papers.py")
 
 
-TITLES = (("cayley", "PMB (2016), table 2"), ("scans", "PMB (2016), table 3"),
-          ("densities", "HistoPyramids (2008), table 1"), ("sizes", "OpenCL (2012), table 1"))
+TITLES = ("cayley", "PMB (2016), table 2"), ("scans", "PMB (2016), table 3")
+MARKS = "<!-- from here on by python3 Docs/papers.py -->", "<!-- to here -->"
 
 
 def cell(line, pmb):
@@ -170,65 +171,137 @@ def cell(line, pmb):
     return " / ".join(f"{number(line[name]):.3g}" for name in ("first_ratio", "change_ratio", "memory_ratio"))
 
 
-def print_table(lines, table, title):
-    """A row for each volume: PMB's milliseconds and megabytes, then how many times as much each other system takes."""
+def volumes_of(lines):
+    """The lines of each volume, by system; with the ratios of all volumes that have a time of PMB."""
     volumes = {}
     for line in lines:
-        if line["table"] == table:
-            key = tuple(line[name] for name in ("data", "kind", "type", "nx", "ny", "nz", "isovalue", "density"))
+        if line["table"] not in ("memory", "limits"):
+            key = tuple(line[name] for name in ("table", "data", "kind", "type", "nx", "ny", "nz", "isovalue", "density"))
             volumes.setdefault(key, {})[line["system"]] = line
-    systems = [name for name, _, _ in SYSTEMS[1:] if any(name in systems for systems in volumes.values())]
-    if not volumes:
-        return
-    print(f"#### {title}")
-    print("| volume | triangles | PMB: first, change, ms; MB | " + " | ".join(systems) + " |")
-    print("|---" * (3 + len(systems)) + "|")
-    for (data, kind, kind_of_sample, nx, ny, nz, _, density), of in volumes.items():
-        if "pmb" not in of:
-            continue
+    return {key: systems for key, systems in volumes.items() if "pmb" in systems}
+
+
+def table_text(volumes, table, title):
+    """A row for each volume: PMB's milliseconds and megabytes, then how many times as much each other system takes."""
+    of_table = {key[1:]: systems for key, systems in volumes.items() if key[0] == table}
+    names = [name for name, _, _ in SYSTEMS[1:] if name != "welded" and any(name in of for of in of_table.values())]
+    yield f"#### {title}"
+    yield "| volume | triangles | PMB: first, change, ms; MB | " + " | ".join(names) + " |"
+    yield "|---" * (3 + len(names)) + "|"
+    for (data, kind, kind_of_sample, nx, ny, nz, _, density), of in of_table.items():
         pmb, active = of["pmb"], f", {number(density):.3g}%" if number(density) > 0 else ""
         own = pmb["outcome"]
         if own == "ok":
             own = f"{pmb['ms_first']:.3g}, {pmb['ms']:.3g}; {pmb['bytes'] / 1e6:.3g}"
         cells = [f"{data} ({kind}) {nx} x {ny} x {nz} {kind_of_sample}{active}", f"{int(number(pmb['triangles'])):,}", own]
-        print("|", " | ".join(cells + [cell(of.get(name), pmb) for name in systems]), "|")
-    print()
-    for ratio in ("first_ratio", "change_ratio", "memory_ratio"):
-        others = [line for line in lines if line["table"] == table and line["system"] != "pmb" and number(line[ratio]) > 0]
-        for least in sorted(others, key=lambda line: number(line[ratio]))[:1]:
-            print(f"Nearest, {ratio}: {number(least[ratio]):.3g}, {least['system']} on {least['data']} ({least['kind']}) "
-                  f"{least['nx']} x {least['ny']} x {least['nz']}\n")
+        yield f"| {' | '.join(cells + [cell(of.get(name), pmb) for name in names])} |"
+    yield ""
 
 
-def print_markdown(path):
-    lines = read(path)
-    print("Others: how many times PMB's first extraction / isovalue change / memory with the mesh.\n")
-    for table, title in TITLES:
-        print_table(lines, table, title)
+def span(values):
+    return f"{min(values):.2f} to {max(values):.2f}"
+
+
+def nearest_text(volumes):
+    """The nearest of the other systems, by groups of rows."""
+    groups = (("`cayley`", lambda key: key[0] == "cayley"),
+              ("others of 4 million samples or more", lambda key: key[0] != "cayley" and samples_of(key) >= 4e6),
+              ("others, smaller", lambda key: key[0] != "cayley" and samples_of(key) < 4e6))
+    yield "| the nearest system, of PMB's | rows | first extraction | isovalue change | memory |"
+    yield "|---|---|---|---|---|"
+    for words, holds in groups:
+        rows = [systems for key, systems in volumes.items() if holds(key) and len(systems) > 1]
+        if not rows:
+            continue
+        cells = []
+        for ratio in ("first_ratio", "change_ratio", "memory_ratio"):
+            best = [min((number(line[ratio]), line["system"]) for name, line in of.items()
+                        if name != "pmb" and number(line[ratio]) > 0) for of in rows]
+            names = sorted({name for _, name in best}, key=lambda name: (-sum(other == name for _, other in best), name))
+            cells.append(f"{span([value for value, _ in best])} ({', '.join(names)})")
+        yield f"| {words} | {len(rows)} | {' | '.join(cells)} |"
+    yield ""
+
+
+def samples_of(key):
+    return float(key[4]) * float(key[5]) * float(key[6])
+
+
+def ranking_text(volumes):
+    """How many times as fast the published PMB is as the HistoPyramid, each with and without what it has here alone."""
+    yield "| how many times as fast | rows | isovalue change: range, median | slower in | first extraction: range, median |"
+    yield "|---|---|---|---|---|"
+    for fast, slow in (("pmb2016", "hpmc"), ("pmb2016_forward", "hpmc"), ("pmb2016", "hpmc_fetch"),
+                       ("pmb2016_forward", "hpmc_fetch")):
+        pairs = [(of[slow], of[fast]) for of in volumes.values() if slow in of and fast in of]
+        pairs = [(a, b) for a, b in pairs if a["outcome"] == b["outcome"] == "ok"]
+        if pairs:
+            change = [number(a["change_ms"]) / number(b["change_ms"]) for a, b in pairs]
+            first = [number(a["first_ms"]) / number(b["first_ms"]) for a, b in pairs]
+            yield (f"| {fast} against {slow} | {len(pairs)} | {span(change)}, {statistics.median(change):.2f} | "
+                   f"{sum(value < 1 for value in change)} | {span(first)}, {statistics.median(first):.2f} |")
+    yield ""
+
+
+def limits_text(lines):
+    """The largest volume of each system in little memory."""
+    largest = {}
+    for line in lines:
+        if line["table"] == "limits" and line["outcome"] == "ok":
+            largest.setdefault((line["data"].split(" in ")[1], line["kind"]), {})[line["system"]] = line
+    names = [name for name, _, _ in SYSTEMS if any(name in of for of in largest.values())]
+    if not names:
+        return
+    yield "| memory, samples | " + " | ".join(names) + " |"
+    yield "|---" * (1 + len(names)) + "|"
+    for (memory, kind), of in largest.items():
+        cells = [f"{of[name]['nx']} x {of[name]['ny']} x {of[name]['nz']}; {of[name]['ms']:.3g}" if name in of else ""
+                 for name in names]
+        yield f"| {memory}, {kind} | {' | '.join(cells)} |"
+    yield ""
+    for (memory, kind), of in largest.items():
+        if "pmb2016" in of:
+            times = [f"{of['pmb2016']['voxels'] / of[name]['voxels']:.3g} times as many as {name}" for name in names
+                     if name in of and not name.startswith("pmb")]
+            yield f"- {memory}, {kind}: pmb2016 has {', '.join(times)}."
+    yield ""
+
+
+def page_text(lines):
+    volumes = volumes_of(lines)
+    parts = [nearest_text(volumes), ranking_text(volumes), limits_text(lines)]
+    parts += [table_text(volumes, table, title) for table, title in TITLES]
+    return "\n".join(line for part in parts for line in part)
+
+
+def write_page(lines, old, new):
+    """Writes a page with the tables of the file."""
+    with open(old, encoding="utf-8") as stream:
+        page = stream.read()
+    begin, end = page.index(MARKS[0]) + len(MARKS[0]), page.index(MARKS[1])
+    with open(new, "w", encoding="utf-8") as stream:
+        stream.write(f"{page[:begin]}\n{page_text(lines)}{page[end:]}")
 
 
 def main(arguments):
-    check, markdown = "--check" in arguments, "--markdown" in arguments
-    names = [argument for argument in arguments if argument not in ("--check", "--markdown")]
-    if len(names) > 2 or any(name.startswith("-") for name in names) or check and markdown:
-        raise SystemExit("usage: papers.py [--check | --markdown] [CSV [SVG]]")
-    path = names[0] if names else os.path.join(HERE, "papers.csv")
-    svg = names[1] if len(names) > 1 else os.path.join(HERE, "papers.svg")
-    if markdown:
-        print_markdown(path)
-        return
-    if not check:
-        draw(path, svg)
-        return
-    if not os.path.exists(path):
+    check = arguments[:1] == ["--check"]
+    names = arguments[1:] if check else arguments
+    if len(names) not in (0, 2, 3) or any(name.startswith("-") for name in names):
+        raise SystemExit("usage: papers.py [--check] [CSV SVG [PAGE]]")
+    path, *written = names or [os.path.join(HERE, name) for name in ("papers.csv", "papers.svg", "PAPERS.md")]
+    if check and not os.path.exists(path):
         print(f"skipped: there is no {path}")
         sys.exit(77)
     with tempfile.TemporaryDirectory() as folder:
-        fresh = os.path.join(folder, "fresh.svg")
-        draw(path, fresh)
-        with open(fresh, encoding="utf-8") as new, open(svg, encoding="utf-8") as old:
-            if new.read() != old.read():
-                raise SystemExit(f"{svg} does not follow from {path}; fix: python3 Docs/papers.py")
+        for name in written:
+            fresh = os.path.join(folder, "fresh") if check else name
+            if name == written[0]:
+                draw(path, fresh)
+            else:
+                write_page(read(path), name, fresh)
+            with open(fresh, encoding="utf-8") as new, open(name, encoding="utf-8") as old:
+                if new.read() != old.read():
+                    raise SystemExit(f"{name} does not follow from {path}; fix: python3 Docs/papers.py")
 
 
 if __name__ == "__main__":

@@ -29,9 +29,6 @@ namespace
 const char* const NormalsName = "Normals";
 const char* const GradientsName = "Gradients";
 
-// From 9.6 on a vtkCellArray of triangles alone needs no offsets in memory.
-const bool NeedsOffsets = VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0);
-
 bool IsNamed(vtkAbstractArray* array, const char* name)
 {
   return array->GetName() && name && std::strcmp(array->GetName(), name) == 0;
@@ -59,6 +56,38 @@ void CopyTuples(vtkDataArray* from, vtkDataArray* to, const vtkIdType* cells, vt
     }
   }
 }
+
+template <typename Ids>
+void AllocateTriangles(vtkCellArray* cells, OutputMemory* memory, bool onGPU, pmb_mesh& mesh)
+{
+  vtkNew<Ids> ids;
+  Allocate(ids, 3 * mesh.triangle_capacity, memory, onGPU);
+  ids->GetInformation()->Set(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS(), 1);
+  mesh.triangles = ids->GetPointer(0);
+  mesh.id_type = sizeof(*ids->GetPointer(0)) == 4 ? PMB_INT32 : PMB_INT64;
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
+  vtkNew<Ids> offsets;
+  Allocate(offsets, mesh.triangle_capacity + 1, memory, onGPU);
+  offsets->SetValue(0, 0); // the core does not write an empty mesh
+  mesh.offsets = offsets->GetPointer(0);
+  cells->SetData(offsets.Get(), ids.Get()); // of these types: VTK inspects other arrays first
+#else
+  cells->SetData(3, ids); // without offsets in memory
+#endif
+}
+}
+
+void AllocateTriangles(vtkCellArray* cells, bool wide, OutputMemory* memory, bool onGPU, pmb_mesh& mesh)
+{
+  const int64_t narrow = std::numeric_limits<vtkTypeInt32>::max();
+  if (wide || mesh.triangle_capacity > narrow / 3 || mesh.point_capacity > narrow)
+  {
+    AllocateTriangles<vtkTypeInt64Array>(cells, memory, onGPU, mesh);
+  }
+  else
+  {
+    AllocateTriangles<vtkTypeInt32Array>(cells, memory, onGPU, mesh);
+  }
 }
 
 bool WantsDoublePoints(vtkPMBContourFilter* filter, vtkDataArray* contoured)
@@ -144,15 +173,7 @@ Output::Output(vtkPMBContourFilter* filter, vtkImageData* image, vtkDataArray* c
   this->Mesh.triangle_capacity = sizes.triangles;
   this->Mesh.gradient_estimator = static_cast<pmb_gradient_estimator>(filter->GetNormalEstimator());
   this->AllocatePointArrays(filter, contoured);
-  const int64_t narrow = std::numeric_limits<vtkTypeInt32>::max();
-  if (filter->GetUse64BitIds() || sizes.triangles > narrow / 3 || sizes.points > narrow)
-  {
-    this->AllocateTriangles<vtkTypeInt64Array>(PMB_INT64, filter->GetUse64BitIds() != 0);
-  }
-  else
-  {
-    this->AllocateTriangles<vtkTypeInt32Array>(PMB_INT32, false);
-  }
+  AllocateTriangles(this->Polys, filter->GetUse64BitIds() != 0, this->Kept, this->OnGPU, this->Mesh);
   this->AllocateCellArrays(filter);
 }
 
@@ -225,28 +246,6 @@ void Output::CopyInputs(const Report& report)
       this->Attributes[i].samples = memory.Samples;
       this->Attributes[i].type = memory.Type;
     }
-  }
-}
-
-// `plain`: with offsets in any case, as the readers of plain 64-bit cell arrays need them.
-template <typename ArrayT>
-void Output::AllocateTriangles(pmb_type type, bool plain)
-{
-  vtkNew<ArrayT> connectivity;
-  this->Prepare(connectivity, nullptr, 1, 3 * this->Sizes.triangles);
-  this->Mesh.triangles = connectivity->GetPointer(0);
-  this->Mesh.id_type = type;
-  if (NeedsOffsets || plain)
-  {
-    vtkNew<ArrayT> offsets;
-    this->Prepare(offsets, nullptr, 1, this->Sizes.triangles + 1);
-    offsets->SetValue(0, 0); // the core does not write an empty mesh
-    this->Mesh.offsets = offsets->GetPointer(0);
-    this->Polys->SetData(offsets.Get(), connectivity.Get()); // of these types: VTK inspects other arrays first
-  }
-  else
-  {
-    this->Polys->SetData(3, connectivity);
   }
 }
 
@@ -383,7 +382,6 @@ void Output::Finish(vtkPolyData* output, int threads, const Report& report)
   points->SetData(this->Points);
   output->SetPoints(points);
   output->SetPolys(this->Polys);
-  this->Polys->GetConnectivityArray()->GetInformation()->Set(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS(), 1);
   for (vtkAbstractArray* array : this->CellArrays)
   {
     output->GetCellData()->AddArray(array);

@@ -71,6 +71,10 @@ vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, OutputM
 // ones; null: none. pinned: puts large ones into memory that a GPU writes directly, if the core has some.
 void Allocate(vtkDataArray* array, vtkIdType n, OutputMemory* memory = nullptr, bool pinned = false);
 
+// Allocates the triangles of a mesh, whose capacities are set, and tells the core. wide: with ids of 64 bits also where 32 would
+// do. Throws std::bad_alloc.
+void AllocateTriangles(vtkCellArray* cells, bool wide, OutputMemory* memory, bool onGPU, pmb_mesh& mesh);
+
 // What the filter's settings mean for one contoured array.
 bool WantsDoublePoints(vtkPMBContourFilter* filter, vtkDataArray* contoured);
 bool WantsDoubleScalars(vtkDataArray* contoured);
@@ -124,8 +128,6 @@ private:
   vtkSmartPointer<vtkDataArray> NewReal(bool wide, const char* name, int components);
   void AllocatePointArrays(vtkPMBContourFilter* filter, vtkDataArray* contoured);
   void AllocateCellArrays(vtkPMBContourFilter* filter);
-  template <typename ArrayT>
-  void AllocateTriangles(pmb_type type, bool plain);
   void CopyCells(int threads, const Report& report);
 
   vtkImageData* Image;

@@ -4,14 +4,10 @@
 
 #include "vtkCellArray.h"
 #include "vtkFloatArray.h"
-#include "vtkInformation.h"
-#include "vtkInformationIntegerKey.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
 #include "vtkTimeStamp.h"
-#include "vtkTypeInt32Array.h"
-#include "vtkTypeInt64Array.h"
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
@@ -50,14 +46,29 @@ private:
   std::vector<pmb_attribute> Attributes;
 };
 
+// Adds the measures to the output. Throws Failed; returns PMB_OK or PMB_ABORTED.
+pmb_status Measure(const Context& context, const pmb_mesh& mesh, ParticleJob& job)
+{
+  job.Steps.Begin(Progress::MEASURE);
+  const pmb_status status = MeasureSurface(
+    context.Get(), mesh, { { job.Sizes.points, job.Sizes.triangles } }, { job.Request.isovalue }, job.Output);
+  if (status != PMB_OK && status != PMB_ABORTED)
+  {
+    throw Failed{ std::string("The surface could not be measured: ") + pmb_error(context.Get()) +
+      ". Turn ComputeMeasures off to get the surface without measures." };
+  }
+  return status;
+}
+
 // Fills the output; its arrays are written in place.
-template <typename Ids>
 pmb_status Emit(const Context& context, OutputMemory& memory, ParticleJob& job)
 {
   const pmb_particle_sizes& sizes = job.Sizes;
   PassedArrays passed;
-  vtkNew<vtkFloatArray> places, directions;
-  vtkNew<Ids> ids, offsets;
+  vtkNew<vtkFloatArray> directions;
+  const auto places =
+    vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(job.WidePoints ? VTK_DOUBLE : VTK_FLOAT));
+  vtkNew<vtkCellArray> triangles;
   double pointRanges[8], normalRanges[8];
   pmb_mesh mesh = {};
   mesh.struct_size = sizeof(mesh);
@@ -65,14 +76,10 @@ pmb_status Emit(const Context& context, OutputMemory& memory, ParticleJob& job)
   mesh.triangle_capacity = sizes.triangles;
   places->SetNumberOfComponents(3);
   Allocate(places, sizes.points, &memory, context.OnGPU);
-  Allocate(ids, 3 * sizes.triangles, &memory, context.OnGPU);
-  Allocate(offsets, sizes.triangles + 1, &memory, context.OnGPU);
-  mesh.points = places->GetPointer(0);
-  mesh.point_type = PMB_FLOAT32;
+  AllocateTriangles(triangles, job.WideIds, &memory, context.OnGPU, mesh);
+  mesh.points = places->GetVoidPointer(0);
+  mesh.point_type = job.WidePoints ? PMB_FLOAT64 : PMB_FLOAT32;
   mesh.point_ranges = pointRanges;
-  mesh.triangles = ids->GetPointer(0);
-  mesh.offsets = offsets->GetPointer(0);
-  mesh.id_type = sizeof(*ids->GetPointer(0)) == 4 ? PMB_INT32 : PMB_INT64;
   if (job.Normals)
   {
     directions->SetName("Normals");
@@ -89,10 +96,7 @@ pmb_status Emit(const Context& context, OutputMemory& memory, ParticleJob& job)
     return status;
   }
   vtkNew<vtkPoints> points;
-  vtkNew<vtkCellArray> triangles;
   points->SetData(places);
-  triangles->SetData(offsets, ids);
-  ids->GetInformation()->Set(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS(), 1);
   job.Output->SetPoints(points);
   job.Output->SetPolys(triangles);
   if (job.Normals)
@@ -100,7 +104,9 @@ pmb_status Emit(const Context& context, OutputMemory& memory, ParticleJob& job)
     job.Output->GetPointData()->SetNormals(directions);
   }
   passed.Finish(job.From, job.Output->GetPointData());
-  return KeepRanges(context.Get(), pointRanges, normalRanges, directions, nullptr, job.Output);
+  const pmb_status measured = job.Measures ? Measure(context, mesh, job) : PMB_OK;
+  return measured != PMB_OK ? measured
+                            : KeepRanges(context.Get(), pointRanges, normalRanges, directions, nullptr, job.Output);
 }
 
 pmb_status CountAndEmit(const Context& context, OutputMemory& memory, ParticleJob& job)
@@ -115,8 +121,7 @@ pmb_status CountAndEmit(const Context& context, OutputMemory& memory, ParticleJo
     return status;
   }
   job.Steps.Begin(Progress::EMIT);
-  const bool wide = job.WideIds || job.Sizes.points > VTK_INT_MAX || job.Sizes.triangles > VTK_INT_MAX / 3;
-  return wide ? Emit<vtkTypeInt64Array>(context, memory, job) : Emit<vtkTypeInt32Array>(context, memory, job);
+  return Emit(context, memory, job);
 }
 }
 

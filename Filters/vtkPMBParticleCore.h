@@ -39,6 +39,8 @@ struct ParticleJob
   const pmb_particle_request& Request;
   bool Normals;
   bool WideIds;
+  bool WidePoints;
+  bool Measures;
   const Particles& From;
   vtkPolyData* Output;
   pmb_particle_sizes Sizes;

@@ -8,6 +8,8 @@
 #include "vtkPoints.h"
 #include "vtkUnsignedCharArray.h"
 
+#include <sstream>
+
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
 {
@@ -77,6 +79,27 @@ void Particles::ReadPassed(vtkPointSet* input, const char* taken)
       this->Passed.push_back(Take(array, this->Own));
     }
   }
+}
+
+std::string Particles::DescribeLeftOut(double spacing) const
+{
+  const vtkIdType all = this->Count();
+  vtkIdType count = 0;
+  std::ostringstream first, text;
+  for (vtkIdType i = 0; i < all; ++i)
+  {
+    double p[3];
+    this->Positions->GetTuple(i, p);
+    if (!pmb_particles_take(p, spacing) && count++ == 0)
+    {
+      first << "point " << (this->Own ? this->Own->GetId(i) : i) << " at (" << p[0] << ", " << p[1] << ", " << p[2]
+            << ")";
+    }
+  }
+  text << count << " of " << all
+       << " points have a position that is not finite or too far away, and are ignored: " << first.str()
+       << (count > 1 ? " is the first." : ".");
+  return count > 0 ? text.str() : "";
 }
 
 Particles Particles::WithoutPassed() const

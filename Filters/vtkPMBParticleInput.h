@@ -44,6 +44,9 @@ struct Particles
 
   vtkIdType Count() const { return this->Positions ? this->Positions->GetNumberOfTuples() : 0; }
 
+  // Describes the points at positions that the core leaves out, for the user; empty: there are none.
+  std::string DescribeLeftOut(double spacing) const;
+
   // The same without the arrays to pass.
   Particles WithoutPassed() const;
 

@@ -1,9 +1,13 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The median of about 1000 samples suffices. Cells around the samples are marked in a small hash, and a pass over all points
-// compares those in marked cells. While fewer than half of the samples find a neighbor within a cell's edge, those without one
-// get larger cells.
+// The spacing of the points follows from the distances of about 1000 samples to their 12 nearest neighbors at other places: with
+// random points as with lattices, the 12th is as far as the spacing times a factor of the dimension. The dimension follows from the
+// third: scans are surfaces. So bonds of molecules and points that happen to be close do not count, duplicates neither. Where the
+// first is closer than on a lattice, points are in disorder, and a somewhat larger spacing closes the gaps between them.
+//
+// Cells around the samples are marked in a small hash, and a pass over all points compares those in marked cells. While fewer than
+// half of the samples find all neighbors within a cell's edge, those without them get larger cells.
 #include "vtkPMBParticleRadius.h"
 
 #include <algorithm>
@@ -52,6 +56,47 @@ namespace
 using Place = std::array<double, 3>;
 
 const double Infinity = std::numeric_limits<double>::infinity();
+
+// The nearest points to a sample at other places, and the squares of their distances; infinite: not found yet.
+struct Neighbors
+{
+  static const int Count = 12;
+  std::array<double, Count> Distances2;
+  std::array<Place, Count> Places;
+
+  Neighbors() { this->Distances2.fill(Infinity); }
+
+  void Add(const Place& place, double distance2)
+  {
+    int i = Count;
+    while (i > 0 && distance2 <= this->Distances2[i - 1])
+    {
+      if (distance2 == this->Distances2[--i] && place == this->Places[i])
+      {
+        return;
+      }
+    }
+    for (int k = Count - 1; k > i; --k)
+    {
+      this->Distances2[k] = this->Distances2[k - 1];
+      this->Places[k] = this->Places[k - 1];
+    }
+    if (i < Count)
+    {
+      this->Distances2[i] = distance2;
+      this->Places[i] = place;
+    }
+  }
+
+  void Add(const Neighbors& others)
+  {
+    for (int i = 0; i < Count && others.Distances2[i] < Infinity; ++i)
+    {
+      this->Add(others.Places[i], others.Distances2[i]);
+    }
+  }
+};
+using Lists = std::vector<Neighbors>; // of the samples
 
 double Distance2(const Place& a, const Place& b)
 {
@@ -111,10 +156,9 @@ public:
     }
   }
 
-  // Lowers the squared distances of the samples to those to points of this range at another place. Within an edge no nearer
-  // point is missed.
+  // Adds points of this range to the lists of the samples. Within an edge none is missed.
   template <typename Points>
-  void Compare(const Points& points, vtkIdType begin, vtkIdType end, std::vector<double>& least) const
+  void Compare(const Points& points, vtkIdType begin, vtkIdType end, Lists& lists) const
   {
     for (vtkIdType i = begin; i < end; ++i)
     {
@@ -131,7 +175,10 @@ public:
         {
           const uint32_t n = this->Listed[k];
           const double distance2 = Distance2(p, this->Samples[n]);
-          least[n] = distance2 > 0 && distance2 < least[n] ? distance2 : least[n];
+          if (distance2 > 0 && distance2 <= lists[n].Distances2.back())
+          {
+            lists[n].Add(p, distance2);
+          }
         }
       }
     }
@@ -170,32 +217,30 @@ private:
   std::vector<uint64_t> Marks;
 };
 
-void TakeLess(std::vector<double>& all, const std::vector<double>& part)
-{
-  std::transform(
-    all.begin(), all.end(), part.begin(), all.begin(), [](double a, double b) { return std::min(a, b); });
-}
-
-// Calls work(begin, end, least) for parts of the points, on all threads; returns the least of each sample.
+// Calls work(begin, end, lists) for parts of the points, on all threads; returns the lists of all.
 template <typename Work>
-std::vector<double> FindLeast(vtkIdType count, int threads, size_t samples, const Work& work)
+Lists FindNearest(vtkIdType count, int threads, size_t samples, const Work& work)
 {
   const vtkIdType portion = std::max<vtkIdType>(count / threads + 1, 1 << 15);
   const auto run = [&](vtkIdType begin)
   {
-    std::vector<double> least(samples, Infinity);
-    work(begin, std::min(begin + portion, count), least);
-    return least;
+    Lists lists(samples);
+    work(begin, std::min(begin + portion, count), lists);
+    return lists;
   };
-  std::vector<std::future<std::vector<double>>> others; // where the system has no thread left, get() works
+  std::vector<std::future<Lists>> others; // where the system has no thread left, get() works
   for (vtkIdType begin = portion; begin < count; begin += portion)
   {
     others.push_back(std::async(run, begin));
   }
-  std::vector<double> all = run(0);
+  Lists all = run(0);
   for (auto& other : others)
   {
-    TakeLess(all, other.get());
+    const Lists more = other.get();
+    for (size_t n = 0; n < samples; ++n)
+    {
+      all[n].Add(more[n]);
+    }
   }
   return all;
 }
@@ -255,40 +300,91 @@ double GuessEdge(const std::vector<Place>& samples, vtkIdType count)
     : 0.0;
 }
 
+// Shares the lists of all ranks.
+void MergeLists(const Ranks& ranks, const Lists& mine, Lists& all)
+{
+  const size_t size = Neighbors::Count * 4;
+  std::vector<double> flat;
+  for (const Neighbors& list : mine)
+  {
+    for (int i = 0; i < Neighbors::Count; ++i)
+    {
+      flat.insert(flat.end(), { list.Distances2[i], list.Places[i][0], list.Places[i][1], list.Places[i][2] });
+    }
+  }
+  for (const std::vector<double>& part : ranks.Share(flat))
+  {
+    for (size_t i = 0; i < part.size(); i += 4)
+    {
+      if (part[i] < Infinity)
+      {
+        all[i / size].Add({ part[i + 1], part[i + 2], part[i + 3] }, part[i]);
+      }
+    }
+  }
+}
+
+// The median distance to the k-th neighbor.
+double MedianDistance(const Lists& lists, int k)
+{
+  std::vector<double> distances2;
+  for (const Neighbors& list : lists)
+  {
+    distances2.push_back(list.Distances2[k - 1]);
+  }
+  const auto middle = distances2.begin() + (distances2.size() - 1) / 2;
+  std::nth_element(distances2.begin(), middle, distances2.end());
+  return std::sqrt(*middle);
+}
+
+// The usual distance between points that are next to each other, see above.
+double FindSpacing(const Lists& lists)
+{
+  const double first = MedianDistance(lists, 1), second = MedianDistance(lists, 2), third = MedianDistance(lists, 3),
+               last = MedianDistance(lists, Neighbors::Count);
+  if (!std::isfinite(last)) // of few places
+  {
+    return first;
+  }
+  const double ratio = last / third; // on lattices 1.4, 2 and 3
+  const double factor = ratio < 1.75 ? std::sqrt(0.5) : ratio < 2.5 ? 1.0 / 2 : 1.0 / 6;
+  const double even = std::max(second, factor * last); // dense lattices have 12 neighbors next to a point
+  return even + 0.3 * (even - first);
+}
+
 template <typename Points>
 double FindRadiusOf(Ranks& ranks, const Points& points, vtkIdType own, int threads)
 {
   vtkIdType count = 0;
   std::vector<Place> samples = ChooseSamples(ranks, points, own, count);
   std::sort(samples.begin(), samples.end()); // equal ones stand together
-  std::vector<double> least(samples.size(), Infinity);
+  Lists lists(samples.size());
   const auto isSame = [&samples](size_t n) { return n > 0 && samples[n] == samples[n - 1]; };
-  double before = 0.0;
+  double before = 0.0, widest2 = 0.0; // a bound of the distances between samples
+  for (const Place& sample : samples)
+  {
+    widest2 = std::max(widest2, 4 * Distance2(sample, samples.front()));
+  }
   for (double edge = GuessEdge(samples, count); edge > 0; edge *= 4)
   {
-    std::vector<double> mine;
+    Lists mine;
     ranks.Together(
       [&]
       {
-        const Cells cells(samples, edge, [&](size_t n) { return least[n] > before * before && !isSame(n); });
-        mine = FindLeast(own, threads, samples.size(),
-          [&](vtkIdType begin, vtkIdType end, std::vector<double>& part)
-          { cells.Compare(points, begin, end, part); });
+        const Cells cells(
+          samples, edge, [&](size_t n) { return lists[n].Distances2.back() > before * before && !isSame(n); });
+        mine = FindNearest(own, threads, samples.size(),
+          [&](vtkIdType begin, vtkIdType end, Lists& part) { cells.Compare(points, begin, end, part); });
       });
-    for (const std::vector<double>& part : ranks.Share(mine))
-    {
-      TakeLess(least, part);
-    }
+    MergeLists(ranks, mine, lists);
     for (size_t n = 0; n < samples.size(); ++n)
     {
-      least[n] = isSame(n) ? least[n - 1] : least[n];
+      lists[n] = isSame(n) ? lists[n - 1] : lists[n];
     }
-    std::vector<double> ordered = least;
-    std::nth_element(ordered.begin(), ordered.begin() + ordered.size() / 2, ordered.end());
-    const double median = std::sqrt(ordered[ordered.size() / 2]);
-    if (median <= edge)
+    if (MedianDistance(lists, Neighbors::Count) <= edge || edge * edge > 16 * widest2)
     {
-      return median / 2;
+      const double spacing = FindSpacing(lists);
+      return std::isfinite(spacing) ? spacing / 2 : 0.0;
     }
     before = edge;
   }

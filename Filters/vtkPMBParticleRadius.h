@@ -13,7 +13,7 @@ namespace vtkPMBContour
 // Returns the mean of the positive, finite values of all ranks; 0 without any.
 double FindMean(const Ranks& ranks, vtkDataArray* array);
 
-// Returns half the median distance to the nearest other position of about 1000 points of all ranks; 0 if all coincide.
+// Returns half the usual distance between neighboring points of all ranks; 0 if all coincide.
 double FindRadius(Ranks& ranks, vtkDataArray* positions, int threads);
 }
 VTK_ABI_NAMESPACE_END

@@ -252,7 +252,7 @@ void MatchArrays(Ranks& ranks, Particles& particles)
 
 namespace
 {
-// The cell of each particle along z; NaN at a position that is not finite.
+// The cell of each particle along z; NaN where the core leaves it out.
 std::vector<double> FindCells(vtkDataArray* positions, double spacing)
 {
   std::vector<double> cells;
@@ -260,8 +260,8 @@ std::vector<double> FindCells(vtkDataArray* positions, double spacing)
   {
     double p[3];
     positions->GetTuple(i, p);
-    const bool finite = std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]);
-    cells.push_back(finite ? std::floor(p[2] / spacing) : std::numeric_limits<double>::quiet_NaN());
+    const bool taken = pmb_particles_take(p, spacing) != 0;
+    cells.push_back(taken ? std::floor(p[2] / spacing) : std::numeric_limits<double>::quiet_NaN());
   }
   return cells;
 }
@@ -269,31 +269,44 @@ std::vector<double> FindCells(vtkDataArray* positions, double spacing)
 
 void CutSlabs(Ranks& ranks, const Particles& particles, pmb_particle_request& request)
 {
-  const vtkIdType most = 4096;
-  const double low = request.whole->low[2], high = request.whole->high[2], width = std::ceil((high - low + 1) / most);
+  const double low = request.whole->low[2], high = request.whole->high[2];
   const int rank = ranks.Rank(), count = ranks.Count();
-  std::vector<vtkIdType> counts(most, 0), total(most, 0);
-  ranks.Together(
-    [&]
-    {
-      for (const double cell : FindCells(particles.Positions, request.spacing))
-      {
-        counts[std::isnan(cell) ? 0 : std::min<size_t>(most - 1, static_cast<size_t>((cell - low) / width))] +=
-          !std::isnan(cell);
-      }
-    });
-  for (const std::vector<vtkIdType>& part : ranks.Share(counts))
+  std::vector<double> cells, edges{ low, high + 1 }; // the bins between edges are divided where many particles are
+  std::vector<vtkIdType> total;
+  ranks.Together([&] { cells = FindCells(particles.Positions, request.spacing); });
+  cells.erase(std::remove_if(cells.begin(), cells.end(), [](double cell) { return std::isnan(cell); }), cells.end());
+  for (size_t before = 0; before < edges.size() && low <= high;)
   {
-    std::transform(part.begin(), part.end(), total.begin(), total.begin(), std::plus<vtkIdType>());
+    std::vector<vtkIdType> counts(edges.size());
+    for (const double cell : cells)
+    {
+      ++counts[std::upper_bound(edges.begin(), edges.end(), cell) - edges.begin() - 1];
+    }
+    total.assign(edges.size(), 0);
+    for (const std::vector<vtkIdType>& part : ranks.Share(counts))
+    {
+      std::transform(part.begin(), part.end(), total.begin(), total.begin(), std::plus<vtkIdType>());
+    }
+    const vtkIdType most = std::accumulate(total.begin(), total.end(), vtkIdType(0)) / (64 * count);
+    before = edges.size();
+    for (size_t i = 0; i + 1 < before; ++i)
+    {
+      const double width = edges[i + 1] - edges[i], part = std::ceil(width / 256);
+      for (double at = part; total[i] > most && at < width; at += part)
+      {
+        edges.push_back(edges[i] + at);
+      }
+    }
+    std::sort(edges.begin(), edges.end());
   }
   const double all = static_cast<double>(std::accumulate(total.begin(), total.end(), vtkIdType(0)));
   std::vector<int64_t> cuts; // where the slab of each rank begins
   vtkIdType before = 0;
-  for (vtkIdType i = 0; i < most && low <= high; ++i)
+  for (size_t i = 0; i < total.size(); ++i)
   {
     while (static_cast<int>(cuts.size()) < count && before >= all * cuts.size() / count)
     {
-      cuts.push_back(static_cast<int64_t>(std::min(std::max(low + i * width, -0x1p60), 0x1p60)));
+      cuts.push_back(static_cast<int64_t>(edges[i]));
     }
     before += total[i];
   }
@@ -302,16 +315,14 @@ void CutSlabs(Ranks& ranks, const Particles& particles, pmb_particle_request& re
   request.z_end = rank + 1 == count ? std::numeric_limits<int64_t>::max() : cuts[rank + 1];
 }
 
-vtkIdType Distribute(Ranks& ranks, Particles& particles, double spacing, double low, double high)
+void Distribute(Ranks& ranks, Particles& particles, double spacing, double low, double high)
 {
   std::vector<std::vector<vtkIdType>> wanted(ranks.Count());
   const std::vector<std::vector<double>> ranges = ranks.Share<double>({ low, high });
-  vtkIdType leftOut = 0;
   ranks.Together(
     [&]
     {
       const std::vector<double> cells = FindCells(particles.Positions, spacing);
-      leftOut = std::count_if(cells.begin(), cells.end(), [](double cell) { return std::isnan(cell); });
       for (size_t other = 0; other < ranges.size(); ++other)
       {
         for (size_t i = 0; i < cells.size(); ++i)
@@ -324,7 +335,6 @@ vtkIdType Distribute(Ranks& ranks, Particles& particles, double spacing, double 
       }
     });
   ranks.Exchange(particles, wanted);
-  return leftOut;
 }
 
 // ---- exchange ----

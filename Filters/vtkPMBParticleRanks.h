@@ -70,9 +70,8 @@ void MatchArrays(Ranks& ranks, Particles& particles);
 // Cuts the cloud into slabs along z, one per rank, with about as many particles each: sets where this rank's begins and ends.
 void CutSlabs(Ranks& ranks, const Particles& particles, pmb_particle_request& request);
 
-// Gives each rank the particles whose cells along z are from its `low` to its `high`. Drops those at positions that are not
-// finite, and returns how many this rank had.
-vtkIdType Distribute(Ranks& ranks, Particles& particles, double spacing, double low, double high);
+// Gives each rank the particles whose cells along z are from its `low` to its `high`, without those that the core leaves out.
+void Distribute(Ranks& ranks, Particles& particles, double spacing, double low, double high);
 }
 VTK_ABI_NAMESPACE_END
 #endif

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <new>
@@ -53,6 +54,39 @@ void CheckSettings(vtkPMBParticleSurface* filter)
   }
 }
 
+void Warn(vtkPMBParticleSurface* filter, const std::string& text)
+{
+  if (!text.empty())
+  {
+    vtkWarningWithObjectMacro(filter, << text);
+  }
+}
+
+// A warning if points far from the origin have too few digits for a surface of this spacing in single precision, or nothing.
+std::string DescribePrecision(vtkPolyData* surface, double spacing)
+{
+  double b[6], away = 0.0;
+  std::ostringstream text;
+  surface->GetBounds(b);
+  for (int a = 0; a < 6 && surface->GetNumberOfPoints() > 0; a += 2)
+  {
+    away = b[a] * b[a + 1] > 0 ? std::max(away, std::min(std::abs(b[a]), std::abs(b[a + 1]))) : away;
+  }
+  if (away * 0x1p-23 > spacing / 16)
+  {
+    text << "In single precision, points at " << away << " from the origin are about " << away * 0x1p-23
+         << " apart, and cells have a size of " << spacing << ": set Output Points Precision to Double.";
+  }
+  return text.str();
+}
+
+// Whether a kernel uses an array of numbers.
+bool Uses(int kernel, int number)
+{
+  const bool isSpline = kernel == vtkPMBParticleSurface::SPLINE, isSpheres = kernel == vtkPMBParticleSurface::SPHERES;
+  return number == Particles::RADIUS || (number == Particles::WEIGHT ? !isSpline && !isSpheres : isSpline);
+}
+
 // Sets the request's arrays.
 void SetArrays(const Particles& particles, pmb_particle_request& request)
 {
@@ -81,8 +115,10 @@ private:
   static void Read(vtkPMBParticleSurface* filter, vtkInformationVector** inputVector, Particles& particles);
   // Makes the core's objects, and reads all. False: no rank has a point.
   bool Prepare(vtkPMBParticleSurface* filter, Ranks& ranks, vtkInformationVector** inputVector, Particles& particles);
+  // The radius of the request, which stays from one time to the next. 0: none can be found.
+  double ChooseRadius(vtkPMBParticleSurface* filter, Ranks& ranks, vtkPointSet* input, const Particles& particles);
   // Checks the settings and makes the request without `whole`.
-  pmb_particle_request MakeRequest(vtkPMBParticleSurface* filter, Ranks& ranks, const Particles& particles);
+  pmb_particle_request MakeRequest(vtkPMBParticleSurface* filter, const Particles& particles, double radius);
   // Throws for every status but PMB_OK.
   void Check(vtkPMBParticleSurface* filter, pmb_status status);
   // Finds the bounds of the particles of all ranks.
@@ -91,6 +127,23 @@ private:
     pmb_particle_request request, vtkImageData* image);
 
   pmb_particle_bounds Whole = {}; // of the particles of all ranks
+  std::vector<pmb_particle_span> Spans[3];
+  vtkIdType AllPoints = 0; // of all ranks
+  bool HasDoubles = false; // some of them are doubles
+  // The radius that was found last, for what, and in how many points.
+  struct FoundRadius
+  {
+    void* Input;
+    std::string Array;
+    vtkMTimeType Data;
+    double Time, Radius;
+    vtkIdType Points;
+  };
+  std::vector<FoundRadius> Found; // for each block
+
+public:
+  double Time = 0.0; // that is asked for; NaN: none
+  size_t Block = 0;  // of this execution
 };
 
 void vtkPMBParticleSurface::Internals::Read(
@@ -100,7 +153,15 @@ void vtkPMBParticleSurface::Internals::Read(
   for (int i = 0; i < Particles::NUMBERS; ++i)
   {
     int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
-    numbers[i] = filter->GetInputArrayToProcess(i, inputVector, association);
+    numbers[i] = Uses(filter->Kernel, i) ? filter->GetInputArrayToProcess(i, inputVector, association) : nullptr;
+    const char* name = filter->GetInputArrayInformation(i)->Get(vtkDataObject::FIELD_NAME());
+    const bool isNamed = name && *name && name != std::string("None"); // what ParaView calls none
+    if (Uses(filter->Kernel, i) && !numbers[i] && isNamed)
+    {
+      Warn(filter,
+        "There is no numeric array '" + std::string(name) + "' for the " + Particles::Names[i] +
+          ": choose another array, or None.");
+    }
     if (numbers[i] &&
       (numbers[i]->GetNumberOfComponents() != 1 || association != vtkDataObject::FIELD_ASSOCIATION_POINTS))
     {
@@ -111,21 +172,50 @@ void vtkPMBParticleSurface::Internals::Read(
   particles.Read(vtkPointSet::GetData(inputVector[0]), numbers);
 }
 
-pmb_particle_request vtkPMBParticleSurface::Internals::MakeRequest(
-  vtkPMBParticleSurface* filter, Ranks& ranks, const Particles& particles)
+double vtkPMBParticleSurface::Internals::ChooseRadius(
+  vtkPMBParticleSurface* filter, Ranks& ranks, vtkPointSet* input, const Particles& particles)
 {
   vtkDataArray* radii = particles.Numbers[Particles::RADIUS];
-  double radius = filter->Radius;
+  FoundRadius now = { filter->GetInputConnection(0, 0), radii && radii->GetName() ? radii->GetName() : "", 0,
+    this->Time, filter->Radius, this->AllPoints };
+  vtkDataArray* given = input && !now.Array.empty() ? input->GetPointData()->GetArray(now.Array.c_str()) : nullptr;
+  now.Data =
+    std::max<vtkMTimeType>(particles.Count() > 0 ? input->GetPoints()->GetMTime() : 0, given ? given->GetMTime() : 0);
   CheckSettings(filter);
-  if (radius == 0)
+  if (now.Radius != 0)
   {
-    radius = radii ? vtkPMBContour::FindMean(ranks, radii)
-                   : vtkPMBContour::FindRadius(ranks, particles.Positions, this->Core.GetThreads());
+    return now.Radius;
   }
-  if (radius == 0)
+  this->Found.resize(std::max(this->Found.size(), this->Block + 1));
+  FoundRadius& last = this->Found[this->Block];
+  const bool isSame = last.Input == now.Input && last.Array == now.Array &&
+    (last.Data == now.Data || std::abs(last.Time - now.Time) > 0); // not NaN
+  bool stays = filter->KeepRadius && last.Points >= 100;
+  for (const std::vector<vtkIdType>& same : ranks.Share<vtkIdType>({ isSame }))
   {
-    throw Failed{ "No radius can be found from the points, because all of them are at the same place: set Radius." };
+    stays &= same[0] != 0;
   }
+  if (stays)
+  {
+    now.Radius = last.Radius;
+  }
+  else if (radii)
+  {
+    now.Radius = vtkPMBContour::FindMean(ranks, radii);
+    now.Radius = now.Radius > 0 ? now.Radius : 1.0; // the core says which radius is wrong
+  }
+  else
+  {
+    now.Radius = vtkPMBContour::FindRadius(ranks, particles.Positions, this->Core.GetThreads());
+  }
+  now.Points = stays ? last.Points : now.Points;
+  last = now;
+  return now.Radius;
+}
+
+pmb_particle_request vtkPMBParticleSurface::Internals::MakeRequest(
+  vtkPMBParticleSurface* filter, const Particles& particles, double radius)
+{
   filter->UsedRadius = radius;
   pmb_particle_request request = {};
   request.struct_size = sizeof(request);
@@ -182,6 +272,32 @@ void vtkPMBParticleSurface::Internals::FindWhole(
     whole.radius = std::max(whole.radius, other[6]);
     whole.reach = std::max(whole.reach, other[7]);
     whole.halo = std::max(whole.halo, other[8]);
+  }
+  if (!pmb_particles_are_far(&whole))
+  {
+    return;
+  }
+  pmb_particle_request again = request;
+  pmb_particle_bounds mine = { sizeof(mine) };
+  again.whole = &whole;
+  ranks.Together([&] { this->Check(filter, pmb_particles_find_bounds(this->Core.GetParticles(), &again, &mine)); });
+  for (int a = 0; a < 3; ++a)
+  {
+    std::vector<double> ends;
+    for (int64_t i = 0; i < mine.span_count[a]; ++i)
+    {
+      ends.insert(ends.end(), { mine.spans[a][i].low, mine.spans[a][i].high });
+    }
+    this->Spans[a].clear();
+    for (const std::vector<double>& part : ranks.Share(ends))
+    {
+      for (size_t i = 0; i < part.size(); i += 2)
+      {
+        this->Spans[a].push_back({ part[i], part[i + 1], 0 });
+      }
+    }
+    whole.spans[a] = this->Spans[a].data();
+    whole.span_count[a] = static_cast<int64_t>(this->Spans[a].size());
   }
 }
 
@@ -260,16 +376,19 @@ bool vtkPMBParticleSurface::Internals::Prepare(
         particles.ReadPassed(input, filter->ComputeNormals ? "Normals" : "");
       }
     });
-  vtkIdType all = 0;
-  for (const std::vector<vtkIdType>& count : ranks.Share<vtkIdType>({ points }))
+  const bool doubles = points > 0 && particles.Positions->GetDataType() == VTK_DOUBLE;
+  this->AllPoints = 0;
+  this->HasDoubles = false;
+  for (const std::vector<vtkIdType>& count : ranks.Share<vtkIdType>({ points, doubles }))
   {
-    all += count[0];
+    this->AllPoints += count[0];
+    this->HasDoubles |= count[1] != 0;
   }
-  if (all > 0 && ranks.Count() > 1)
+  if (this->AllPoints > 0 && ranks.Count() > 1)
   {
     vtkPMBContour::MatchArrays(ranks, particles);
   }
-  return all > 0;
+  return this->AllPoints > 0;
 }
 
 void vtkPMBParticleSurface::Internals::Run(vtkPMBParticleSurface* filter, Ranks& ranks,
@@ -278,10 +397,7 @@ void vtkPMBParticleSurface::Internals::Run(vtkPMBParticleSurface* filter, Ranks&
   const auto close = [filter](vtkPMBContour::ParticleCore* core)
   {
     core->Close();
-    if (!core->Warning.empty())
-    {
-      vtkWarningWithObjectMacro(filter, << core->Warning);
-    }
+    Warn(filter, core->Warning);
   };
   Particles particles;
   this->Core.Open();
@@ -290,10 +406,19 @@ void vtkPMBParticleSurface::Internals::Run(vtkPMBParticleSurface* filter, Ranks&
   {
     return;
   }
-  pmb_particle_request request = this->MakeRequest(filter, ranks, particles);
-  Steps steps(filter, Steps::EMIT);
-  vtkIdType leftOut = 0;
+  const double radius = this->ChooseRadius(filter, ranks, vtkPointSet::GetData(inputVector[0]), particles);
   const bool several = ranks.Count() > 1;
+  const double spacing = radius > 0 ? filter->CellSize * radius : 1.0;
+  std::string warning = several || radius == 0 ? particles.DescribeLeftOut(spacing) : "";
+  if (radius == 0)
+  {
+    warning = !warning.empty() || particles.Count() == 0
+      ? warning
+      : "No radius can be found from the points, because all of them are at the same place: set Radius.";
+    return Warn(filter, warning);
+  }
+  pmb_particle_request request = this->MakeRequest(filter, particles, radius);
+  Steps steps(filter, filter->ComputeMeasures ? Steps::MEASURE : Steps::EMIT);
   if (several || filter->ComputeImage)
   {
     this->FindWhole(filter, ranks, request);
@@ -306,21 +431,18 @@ void vtkPMBParticleSurface::Internals::Run(vtkPMBParticleSurface* filter, Ranks&
   {
     request.whole = &this->Whole;
     vtkPMBContour::CutSlabs(ranks, particles, request);
-    leftOut = vtkPMBContour::Distribute(ranks, particles, request.spacing,
+    vtkPMBContour::Distribute(ranks, particles, request.spacing,
       static_cast<double>(request.z_begin) - this->Whole.halo, static_cast<double>(request.z_end) + this->Whole.halo);
     SetArrays(particles, request);
   }
-  vtkPMBContour::ParticleJob job = { steps, request, filter->ComputeNormals, filter->Use64BitIds, particles, output,
-    {} };
+  const int precision = filter->OutputPointsPrecision;
+  const bool wide = precision == DOUBLE_PRECISION || (precision == DEFAULT_PRECISION && this->HasDoubles);
+  vtkPMBContour::ParticleJob job = { steps, request, filter->ComputeNormals, filter->Use64BitIds, wide,
+    filter->ComputeMeasures, particles, output, {} };
   ranks.Together([&] { this->Check(filter, this->Core.MakeSurface(job)); });
   filter->UsedDevice = job.Sizes.on_device ? vtkPMBContourFilter::GPU : vtkPMBContourFilter::CPU;
-  leftOut += job.Sizes.left_out;
-  if (leftOut > 0)
-  {
-    vtkWarningWithObjectMacro(filter, << leftOut << " of "
-                                      << vtkPointSet::GetData(inputVector[0])->GetNumberOfPoints()
-                                      << " points have a position that is not finite, and are ignored.");
-  }
+  Warn(filter, wide ? "" : DescribePrecision(output, spacing));
+  Warn(filter, job.Sizes.left_out > 0 ? particles.DescribeLeftOut(spacing) : warning);
 }
 
 vtkPMBParticleSurface::vtkPMBParticleSurface()
@@ -402,15 +524,18 @@ int vtkPMBParticleSurface::RequestData(
 {
   vtkPolyData* output = vtkPolyData::GetData(outputVector);
   vtkImageData* image = vtkImageData::GetData(outputVector, 1);
-  Ranks ranks(this->FindRanks(outputVector->GetInformationObject(0)));
+  vtkInformation* outInfo = outputVector->GetInformationObject(0);
+  Ranks ranks(this->FindRanks(outInfo));
   std::string error;
   try
   {
     if (this->ComputeImage)
     {
-      vtkInformation* outInfo = outputVector->GetInformationObject(1);
-      ranks.Together([&] { this->SetImageExtent(ranks.Rank(), ranks.Count(), outInfo, image); });
+      ranks.Together(
+        [&] { this->SetImageExtent(ranks.Rank(), ranks.Count(), outputVector->GetInformationObject(1), image); });
     }
+    this->Kept->Time = outInfo->Has(Pipeline::UPDATE_TIME_STEP()) ? outInfo->Get(Pipeline::UPDATE_TIME_STEP())
+                                                                  : std::numeric_limits<double>::quiet_NaN();
     this->Kept->Run(this, ranks, inputVector, output, image);
   }
   catch (const Failed& failed)
@@ -427,6 +552,7 @@ int vtkPMBParticleSurface::RequestData(
     error = "There is not enough memory for the surface of the particles: raise CellSize.";
   }
   this->Kept->Core.Memory.Close();
+  ++this->Kept->Block;
   if (!error.empty())
   {
     output->Initialize();
@@ -484,6 +610,7 @@ void vtkPMBParticleSurface::NoteStart()
 {
   if (this->Kept->Depth++ == 0)
   {
+    this->Kept->Block = 0;
     this->Kept->Piece->CopyEntry(this->GetOutputInformation(0), Pipeline::UPDATE_PIECE_NUMBER());
     this->Kept->Piece->CopyEntry(this->GetOutputInformation(0), Pipeline::UPDATE_NUMBER_OF_PIECES());
   }
@@ -505,6 +632,7 @@ void vtkPMBParticleSurface::PrintSelf(ostream& os, vtkIndent indent)
   this->Superclass::PrintSelf(os, indent);
   os << indent << "Kernel: " << this->Kernel << "\n";
   os << indent << "Radius: " << this->Radius << "\n";
+  os << indent << "Keep Radius: " << (this->KeepRadius ? "On" : "Off") << "\n";
   os << indent << "Smoothing Length: " << this->SmoothingLength << "\n";
   os << indent << "Anisotropic: " << (this->Anisotropic ? "On" : "Off") << "\n";
   os << indent << "Cell Size: " << this->CellSize << "\n";
@@ -512,6 +640,8 @@ void vtkPMBParticleSurface::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Offset: " << this->Offset << "\n";
   os << indent << "Compute Normals: " << (this->ComputeNormals ? "On" : "Off") << "\n";
   os << indent << "Use 64 Bit Ids: " << (this->Use64BitIds ? "On" : "Off") << "\n";
+  os << indent << "Output Points Precision: " << this->OutputPointsPrecision << "\n";
+  os << indent << "Compute Measures: " << (this->ComputeMeasures ? "On" : "Off") << "\n";
   os << indent << "Normal Estimator: " << this->NormalEstimator << "\n";
   os << indent << "Pass Point Arrays: " << (this->PassPointArrays ? "On" : "Off") << "\n";
   os << indent << "Sample Limit: " << this->SampleLimit << "\n";

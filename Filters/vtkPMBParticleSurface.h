@@ -10,13 +10,13 @@
  * points, and each edge has two triangles. Normals are those of the kernels' gradient.
  *
  * Lengths are multiples of a radius: Radius, or half the usual distance between neighbouring points if it is 0. Points at a
- * position that is not finite, and ghost points, are left out. Point arrays are interpolated with the kernels' weights. The
+ * position that is not finite or too far away for a grid, and ghost points, are left out. Point arrays are interpolated with the kernels' weights. The
  * surface is the same on all devices and for any number of threads.
  *
  * The second output is a vtkImageData with the potential, if ComputeImage is on.
  *
  * Arrays to process (SetInputArrayToProcess), each optional: 0: radius, 1: mass, 2: density (both of the spline), 3: weight (of
- * Gaussian and polynomial).
+ * Gaussian and polynomial). Other kernels ignore them. Without masses, the mass is the cube of two radii where there are radii.
  *
  * @warning
  * Several ranks (UPDATE_NUMBER_OF_PIECES is the number of processes of the global controller) make one surface together: each
@@ -65,11 +65,21 @@ public:
 
   ///@{
   /**
-   * The radius of a particle, about half the distance between neighbours. 0, the default: half the median distance to the
-   * nearest neighbour, or with an array of radii their mean.
+   * The radius of a particle, about half the distance between neighbours. 0, the default: half the usual distance between
+   * neighbouring points, or with an array of radii their mean.
    */
   vtkSetMacro(Radius, double);
   vtkGetMacro(Radius, double);
+  ///@}
+
+  ///@{
+  /**
+   * Whether the radius that was found stays when only the time changes, so that an animation does not flicker; on to begin with.
+   * A radius of fewer than 100 points does not stay.
+   */
+  vtkSetMacro(KeepRadius, bool);
+  vtkGetMacro(KeepRadius, bool);
+  vtkBooleanMacro(KeepRadius, bool);
   ///@}
 
   ///@{
@@ -130,6 +140,25 @@ public:
   vtkSetMacro(Use64BitIds, bool);
   vtkGetMacro(Use64BitIds, bool);
   vtkBooleanMacro(Use64BitIds, bool);
+  ///@}
+
+  ///@{
+  /**
+   * The type of the points' coordinates: vtkAlgorithm::SINGLE_PRECISION, DOUBLE_PRECISION, or DEFAULT_PRECISION, that of the
+   * input's points if these are doubles, else single; DEFAULT_PRECISION to begin with. All are computed in double.
+   */
+  vtkSetClampMacro(OutputPointsPrecision, int, SINGLE_PRECISION, DEFAULT_PRECISION);
+  vtkGetMacro(OutputPointsPrecision, int);
+  ///@}
+
+  ///@{
+  /**
+   * Whether the CPU measures the surface, as vtkPMBContourFilter::SetComputeMeasures(); off to begin with. Each rank measures its
+   * part.
+   */
+  vtkSetMacro(ComputeMeasures, bool);
+  vtkGetMacro(ComputeMeasures, bool);
+  vtkBooleanMacro(ComputeMeasures, bool);
   ///@}
 
   enum NormalEstimatorType
@@ -244,6 +273,7 @@ protected:
 
   int Kernel = SPLINE;
   double Radius = 0.0;
+  bool KeepRadius = true;
   double SmoothingLength = 2.0;
   bool Anisotropic = false;
   double CellSize = 0.5;
@@ -251,6 +281,8 @@ protected:
   double Offset = 0.0;
   bool ComputeNormals = true;
   bool Use64BitIds = true;
+  int OutputPointsPrecision = DEFAULT_PRECISION;
+  bool ComputeMeasures = false;
   int NormalEstimator = KERNEL_GRADIENT;
   bool PassPointArrays = true;
   int SampleLimit = 8192;

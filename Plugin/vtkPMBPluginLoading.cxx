@@ -141,11 +141,11 @@ void CheckServer(vtkObject*, unsigned long, void*, void* data)
 
 // Looks in a folder beside the plugin's own file: PV_PLUGIN_PATH would load it everywhere from the same folder. Only ParaView's
 // window has pqApplicationCore::instance(): other programs have no Qt and load none.
+static bool PanelLoaded = false;
 static void LoadPanel()
 {
-  static bool loaded = false;
   Dl_info self = {};
-  if (loaded || !dlsym(RTLD_DEFAULT, "_ZN17pqApplicationCore8instanceEv") ||
+  if (PanelLoaded || !dlsym(RTLD_DEFAULT, "_ZN17pqApplicationCore8instanceEv") ||
     !dladdr(reinterpret_cast<void*>(&LoadPanel), &self))
   {
     return;
@@ -156,8 +156,13 @@ static void LoadPanel()
   if (auto* add = panel ? reinterpret_cast<void (*)()>(dlsym(panel, "PMBRegisterPanel")) : nullptr)
   {
     add();
-    loaded = true;
+    PanelLoaded = true;
   }
+}
+
+bool vtkPMBPluginLoading::HasPanel()
+{
+  return PanelLoaded;
 }
 
 bool vtkPMBPluginLoading::IsOnServer(vtkSMSession* session)

@@ -27,6 +27,11 @@ public:
   ///@}
 
   /**
+   * Returns whether this process has the panel's widgets.
+   */
+  static bool HasPanel();
+
+  /**
    * Returns whether the server of a client's session has the plugin.
    */
   static bool IsOnServer(vtkSMSession* session);

@@ -7,11 +7,13 @@
 #include "vtkDataObject.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBLiveIsovalue.h"
+#include "vtkPMBPluginLoading.h"
 #include "vtkPVSession.h"
 #include "vtkSMArrayListDomain.h"
 #include "vtkSMArrayRangeDomain.h"
 #include "vtkSMProperty.h"
 #include "vtkSMPropertyHelper.h"
+#include "vtkSMViewProxy.h"
 #include "vtkStdString.h"
 
 vtkStandardNewMacro(vtkSMPMBImageRepresentationProxy);
@@ -48,6 +50,12 @@ int vtkSMPMBImageRepresentationProxy::ReadXMLAttributes(vtkSMSessionProxyManager
       property->AddObserver(vtkCommand::ModifiedEvent, this, &vtkSMPMBImageRepresentationProxy::ChooseRange);
     }
   }
+  vtkSMProperty* suggested = this->GetProperty("SuggestedIsovalues");
+  if (suggested && !vtkPMBPluginLoading::HasPanel())
+  {
+    suggested->SetPanelVisibility("never"); // ParaView's own widget would be a list without a title
+  }
+  this->AddObserver(vtkCommand::UpdateDataEvent, this, &vtkSMPMBImageRepresentationProxy::StartAtSuggestion);
   this->Slider->Begin(this, "IsosurfaceValues");
   return result;
 }
@@ -84,7 +92,42 @@ bool vtkSMPMBImageRepresentationProxy::SetRepresentationType(const char* type)
       this->RescaleTransferFunctionToDataRange(true);
     }
   }
-  return this->Superclass::SetRepresentationType(type);
+  const bool done = this->Superclass::SetRepresentationType(type);
+  this->IsToStart = done && vtkStdString(type) == "Isosurface" && this->HasMiddleIsovalue();
+  if (vtkSMViewProxy* view = this->IsToStart ? vtkSMViewProxy::FindView(this) : nullptr)
+  {
+    view->Update(); // a caller who sets this isovalue next must find another one: no change would be no event
+  }
+  return done;
+}
+
+// Whether the isovalue is ParaView's own first one: the middle of the range.
+bool vtkSMPMBImageRepresentationProxy::HasMiddleIsovalue()
+{
+  const vtkSMPropertyHelper isovalues(this, "IsosurfaceValues", true);
+  auto* range = this->GetProperty("IsosurfaceValues")->FindDomain<vtkSMArrayRangeDomain>();
+  int known[2] = { 0, 0 };
+  return range && isovalues.GetNumberOfElements() == 1 &&
+    isovalues.GetAsDouble() == (range->GetMinimum(0, known[0]) + range->GetMaximum(0, known[1])) / 2.0 && known[0] &&
+    known[1];
+}
+
+// After an update, which brings the data.
+void vtkSMPMBImageRepresentationProxy::StartAtSuggestion()
+{
+  if (!this->IsToStart)
+  {
+    return;
+  }
+  this->IsToStart = false;
+  this->UpdatePropertyInformation(this->GetProperty("SuggestedIsovalues"));
+  const vtkSMPropertyHelper suggested(this, "SuggestedIsovalues");
+  if (suggested.GetNumberOfElements() > 0 && this->HasMiddleIsovalue())
+  {
+    const double first = suggested.GetAsDouble();
+    vtkSMPropertyHelper(this, "IsosurfaceValues").Set(&first, 1);
+    this->UpdateVTKObjects();
+  }
 }
 
 namespace

@@ -6,7 +6,8 @@
  * Where nothing is colored by an array, ParaView chooses one for Volume; this one does so for PMB Volume.
  *
  * Isosurface and Volume share the isovalues. Their range is that of the array at Contour By for Isosurface, else of the array to
- * color by. Each move of the slider LiveIsovalue becomes the isovalue: vtkPMBLiveIsovalue.
+ * color by. When SetRepresentationType() chooses Isosurface, the filter's first suggestion replaces ParaView's isovalue, the middle
+ * of the range; other isovalues stay. Each move of the slider LiveIsovalue becomes the isovalue: vtkPMBLiveIsovalue.
  */
 #ifndef vtkSMPMBImageRepresentationProxy_h
 #define vtkSMPMBImageRepresentationProxy_h
@@ -41,7 +42,10 @@ private:
   void operator=(const vtkSMPMBImageRepresentationProxy&) = delete;
 
   void ChooseRange();
+  bool HasMiddleIsovalue();
+  void StartAtSuggestion();
 
+  bool IsToStart = false;
   vtkNew<vtkPMBLiveIsovalue> Slider;
 };
 

@@ -4,15 +4,14 @@
 #ifndef vtkPMBMeshCopies_h
 #define vtkPMBMeshCopies_h
 
-#include "vtk_glew.h"
+#include "vtkPMBOpenGL.h"
 
 #include "vtkAOSDataArrayTemplate.h"
 #include "vtkCellArray.h"
 #include "vtkOpenGLVertexBufferObject.h"
 #include "vtkPolyData.h"
 #include "vtkSMPTools.h"
-#include "vtkTypeInt32Array.h"
-#include "vtkTypeInt64Array.h"
+#include "vtkType.h"
 
 #include <atomic>
 #include <cstdint>
@@ -38,18 +37,31 @@ void ForAll(vtkIdType count, const Work& work)
   vtkSMPTools::LocalScope(vtkSMPTools::Config("STDThread"), [&] { vtkSMPTools::For(0, count, 1 << 18, work); });
 }
 
-// Writes the ids of a mesh of triangles, plus the index of its first point in the vertex buffer. Returns false if a cell is not a
-// triangle or an id has no point.
-template <typename Offsets, typename Ids>
-bool CopyTriangles(
-  const Offsets* offsets, const Ids* ids, vtkIdType triangles, vtkIdType points, GLuint first, GLuint* to)
+// The values of an array as they lie in memory, or null.
+template <typename Number>
+const Number* InMemory(vtkDataArray* array)
 {
-  std::atomic<bool> wrong(false);
-  ForAll(triangles,
+  auto* plain = vtkAOSDataArrayTemplate<Number>::FastDownCast(array);
+  return plain ? plain->GetPointer(0) : nullptr;
+}
+
+// Writes the ids of a mesh of triangles, plus the index of its first point in the vertex buffer. Returns false if a cell is not a
+// triangle, an id has no point, or the ids are not in memory. From VTK 9.6 on the offsets need not be.
+template <typename Id>
+bool CopyTriangles(vtkCellArray* cells, vtkIdType points, GLuint first, GLuint* to)
+{
+  const Id* ids = InMemory<Id>(cells->GetConnectivityArray());
+  const Id* offsets = InMemory<Id>(cells->GetOffsetsArray());
+  if (!ids || (!offsets && cells->IsHomogeneous() != 3))
+  {
+    return false;
+  }
+  std::atomic<bool> wrong(offsets && offsets[0] != 0);
+  ForAll(cells->GetNumberOfCells(),
     [&](vtkIdType begin, vtkIdType end)
     {
       bool bad = false;
-      for (vtkIdType i = begin; i < end; ++i)
+      for (vtkIdType i = begin; offsets && i < end; ++i)
       {
         bad |= static_cast<vtkIdType>(offsets[i + 1]) != 3 * (i + 1);
       }
@@ -63,26 +75,20 @@ bool CopyTriangles(
         wrong = true;
       }
     });
-  return !wrong && static_cast<vtkIdType>(offsets[0]) == 0;
+  return !wrong;
 }
 
 inline bool CopyTriangles(vtkCellArray* cells, vtkIdType points, GLuint first, GLuint* to)
 {
-  const vtkIdType triangles = cells->GetNumberOfCells();
-  if (cells->IsStorage64Bit())
-  {
-    return CopyTriangles(cells->GetOffsetsArray64()->GetPointer(0), cells->GetConnectivityArray64()->GetPointer(0),
-      triangles, points, first, to);
-  }
-  return CopyTriangles(cells->GetOffsetsArray32()->GetPointer(0), cells->GetConnectivityArray32()->GetPointer(0),
-    triangles, points, first, to);
+  return CopyTriangles<vtkTypeInt64>(cells, points, first, to) ||
+    CopyTriangles<vtkTypeInt32>(cells, points, first, to);
 }
 
 // Whether CopyVectors can read an array, a vector per point.
 inline bool IsPlain(vtkDataArray* array, vtkPolyData* mesh)
 {
   return array->GetNumberOfComponents() == 3 && array->GetNumberOfTuples() == mesh->GetNumberOfPoints() &&
-    (vtkAOSDataArrayTemplate<float>::FastDownCast(array) || vtkAOSDataArrayTemplate<double>::FastDownCast(array));
+    (InMemory<float>(array) || InMemory<double>(array));
 }
 
 // Writes vectors as floats, shifted and scaled as VTK does.
@@ -111,13 +117,13 @@ void CopyVectors(const Number* from, vtkIdType count, vtkOpenGLVertexBufferObjec
 inline void CopyVectors(vtkDataArray* from, vtkOpenGLVertexBufferObject* buffer, float* to)
 {
   const vtkIdType count = from->GetNumberOfTuples();
-  if (auto* floats = vtkAOSDataArrayTemplate<float>::FastDownCast(from))
+  if (const auto* floats = InMemory<float>(from))
   {
-    CopyVectors(floats->GetPointer(0), count, buffer, to);
+    CopyVectors(floats, count, buffer, to);
   }
-  else if (auto* doubles = vtkAOSDataArrayTemplate<double>::FastDownCast(from))
+  else if (const auto* doubles = InMemory<double>(from))
   {
-    CopyVectors(doubles->GetPointer(0), count, buffer, to);
+    CopyVectors(doubles, count, buffer, to);
   }
 }
 }

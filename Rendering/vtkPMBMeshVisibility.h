@@ -4,13 +4,13 @@
 #ifndef vtkPMBMeshVisibility_h
 #define vtkPMBMeshVisibility_h
 
-#include "vtk_glew.h"
+#include "vtkPMBOpenGL.h"
 
 #include "vtkActor.h"
-#include "vtkCamera.h"
 #include "vtkMapper.h"
 #include "vtkMatrix4x4.h"
 #include "vtkNew.h"
+#include "vtkOpenGLCamera.h"
 #include "vtkOpenGLIndexBufferObject.h"
 #include "vtkOpenGLVertexBufferObject.h"
 #include "vtkPMBContourFilter.h"
@@ -83,9 +83,14 @@ inline bool Describe(
     }
     vtkMatrix4x4::Multiply4x4(toWorld, back, toWorld);
   }
-  vtkMatrix4x4* view =
-    renderer->GetActiveCamera()->GetCompositeProjectionTransformMatrix(renderer->GetTiledAspectRatio(), -1, 1);
-  vtkMatrix4x4::Multiply4x4(view, toWorld, toClip);
+  // The matrices of VTK's shader: an eye's in stereo. VTK stores them transposed.
+  vtkMatrix4x4 *toView = nullptr, *viewToClip = nullptr, *worldToClip = nullptr;
+  vtkMatrix3x3* normals = nullptr;
+  static_cast<vtkOpenGLCamera*>(renderer->GetActiveCamera())
+    ->GetKeyMatrices(renderer, toView, normals, viewToClip, worldToClip);
+  toWorld->Transpose();
+  vtkMatrix4x4::Multiply4x4(toWorld, worldToClip, toClip);
+  toClip->Transpose();
   std::memcpy(request.to_clip, toClip->GetData(), sizeof(request.to_clip));
   glGetIntegerv(GL_VIEWPORT, viewport);
   request.width = viewport[2];
@@ -134,8 +139,8 @@ private:
 class List
 {
 public:
-  // Finds them in the buffers of a mesh, which must not change before Forget(), on a GPU if they are registered for one. Returns
-  // their number; negative: draw all triangles.
+  // Finds them in the buffers of a mesh, which must not change before Forget(), on a GPU if it draws or they are registered for
+  // one. Returns their number; negative: draw all triangles.
   vtkIdType Find(const pmb_visible_request& request, vtkPMBContourFilter::OpenGLBuffers& mesh,
     vtkOpenGLBufferObject* points, vtkOpenGLBufferObject* triangles)
   {
@@ -143,7 +148,7 @@ public:
     {
       return this->Count;
     }
-    const bool onGPU = mesh.Registered != nullptr;
+    const bool onGPU = mesh.Registered || !IsSoftware();
     if (!this->Finder || onGPU != this->OnGPU)
     {
       this->OnGPU = onGPU;

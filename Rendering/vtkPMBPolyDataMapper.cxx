@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBPolyDataMapper.h"
 
-#include "vtk_glew.h"
+#include "vtkPMBOpenGL.h"
 
 #include "vtkActor.h"
 #include "vtkCellArray.h"
@@ -262,7 +262,8 @@ private:
     {
       this->Keep(this->ColorCoordinates ? "tcoord" : "scalarColor", this->Colors);
     }
-    const bool onGPU = blocks.size() == 1 && this->FillOnGPU(blocks.front().Mesh);
+    this->MadeOnGPU = blocks.size() == 1 && vtkPMBContourFilter::EmitToOpenGL(blocks.front().Mesh, nullptr);
+    const bool onGPU = this->MadeOnGPU && this->FillOnGPU(blocks.front().Mesh);
     this->Mapper()->NumberOfTrianglesFromGPU = onGPU ? blocks.front().Mesh->GetNumberOfPolys() : 0;
     const bool filled = onGPU ||
       (this->FillVertexBuffer(blocks, "vertexMC", [](vtkPolyData* mesh) { return mesh->GetPoints()->GetData(); }) &&
@@ -280,10 +281,11 @@ private:
     using namespace vtkPMBMeshVisibility;
     const vtkIdType triangles = this->Mapper()->NumberOfDirectTriangles;
     if (!this->Direct || !this->Points || triangles < LEAST_TRIANGLES || !AreSolid(this, renderer, actor) ||
-      (!this->Buffers.Registered && !IsSoftware()))
+      (!this->MadeOnGPU && !IsSoftware()))
     {
       return -1;
     }
+    this->NameBuffers(); // the host has filled them if the GPU could not move points to the origin
     const std::vector<Block> blocks = this->GetBlocks();
     pmb_visible_request request;
     std::memset(&request, 0, sizeof(request)); // also between members: requests are compared
@@ -366,8 +368,7 @@ private:
   {
     auto* triangles = this->Primitives[PrimitiveTris].IBO;
     const bool moved = this->Points && this->Points->GetCoordShiftAndScaleEnabled();
-    if (!this->Points || (moved && mesh->GetPoints()->GetDataType() != VTK_FLOAT) ||
-      !vtkPMBContourFilter::EmitToOpenGL(mesh, nullptr))
+    if (!this->Points || (moved && mesh->GetPoints()->GetDataType() != VTK_FLOAT))
     {
       return false;
     }
@@ -379,12 +380,17 @@ private:
       this->Reserve(triangles, GL_ELEMENT_ARRAY_BUFFER, ids);
     glBindBuffer(GL_ARRAY_BUFFER, 0);
     triangles->Release();
-    this->Buffers.Points = static_cast<unsigned int>(this->Points->GetHandle());
-    this->Buffers.Normals = this->Normals ? static_cast<unsigned int>(this->Normals->GetHandle()) : 0;
-    this->Buffers.Triangles = static_cast<unsigned int>(triangles->GetHandle());
+    this->NameBuffers();
     return reserved &&
       vtkPMBContourFilter::EmitToOpenGL(mesh, &this->Buffers, moved ? this->Points->GetShift().data() : nullptr,
         moved ? this->Points->GetScale().data() : nullptr);
+  }
+
+  void NameBuffers()
+  {
+    this->Buffers.Points = static_cast<unsigned int>(this->Points->GetHandle());
+    this->Buffers.Normals = this->Normals ? static_cast<unsigned int>(this->Normals->GetHandle()) : 0;
+    this->Buffers.Triangles = static_cast<unsigned int>(this->Primitives[PrimitiveTris].IBO->GetHandle());
   }
 
   // Copies array(mesh) into the buffer of this name, if VTK made one.
@@ -521,6 +527,7 @@ private:
 
   bool Direct = false;
   bool BuiltForSelection = false;
+  bool MadeOnGPU = false;                                               // the mesh, by a GPU that still has it
   vtkSmartPointer<vtkOpenGLVertexBufferObject> Points, Normals, Colors; // those kept; null: none
   vtkPMBContourFilter::OpenGLBuffers Buffers = {};                      // these and the triangles, for the GPU
   vtkWeakPointer<vtkOpenGLRenderWindow> Window;                         // theirs

@@ -14,6 +14,7 @@
 #include "vtkMath.h"
 #include "vtkMatrix4x4.h"
 #include "vtkObjectFactory.h"
+#include "vtkOpenGLCamera.h"
 #include "vtkOpenGLRenderWindow.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBRayCaster.h"
@@ -23,6 +24,7 @@
 #include "vtkPlane.h"
 #include "vtkPlaneCollection.h"
 #include "vtkPointData.h"
+#include "vtkPolyDataMapper.h"
 #include "vtkPropCollection.h"
 #include "vtkRenderer.h"
 #include "vtkSmartVolumeMapper.h"
@@ -103,10 +105,13 @@ struct Scene : vtkPMBRayCaster::Target
       low = range[0];
       high = range[1];
     }
+    if (low > high) // no sample is finite
+    {
+      low = high = 0;
+    }
     pmb_ray_request& request = this->Request;
-    const bool isRange = low <= high; // else no sample is finite
-    request.table_low = isRange ? low : 0;
-    request.table_high = isRange && high > low ? high : request.table_low + 1 + std::abs(request.table_low);
+    request.table_low = low < high || low < 0 ? low : low / 2 - 1; // one value is at an end of the table
+    request.table_high = low < high || low >= 0 ? high : low / 2;
     const vtkMTimeType time = this->Property->GetMTime();
     if (this->TableOf != this->Property || this->TableTime != time || this->TableComponent != this->Component ||
       this->TableRange[0] != low || this->TableRange[1] != high)
@@ -126,14 +131,14 @@ struct Scene : vtkPMBRayCaster::Target
     }
     request.table = this->Table.data();
     request.table_size = TableSize;
-    this->SetGradients(isRange ? high - low : 0);
+    this->SetGradients(0.25 * high - 0.25 * low);
   }
 
   // As vtkOpenGLGPUVolumeRayCastMapper: over a quarter of the range in a cell of average spacing.
-  void SetGradients(double range)
+  void SetGradients(double quarter)
   {
     vtkVolumeProperty* property = this->Property;
-    const double high = 0.25 * range / this->AverageSpacing;
+    const double high = quarter / this->AverageSpacing;
     this->Request.gradient_table = nullptr;
     if (this->Request.mode != PMB_RAY_COMPOSITE || !HasGradientOpacity(property, this->Component) || !(high > 0) ||
       !std::isfinite(high))
@@ -141,7 +146,7 @@ struct Scene : vtkPMBRayCaster::Target
       return;
     }
     this->Gradients.resize(TableSize);
-    property->GetGradientOpacity(this->Component)->GetTable(0, 0.25 * range, TableSize, this->Gradients.data());
+    property->GetGradientOpacity(this->Component)->GetTable(0, quarter, TableSize, this->Gradients.data());
     for (float& factor : this->Gradients)
     {
       factor = std::min(std::max(factor, 0.0F), 1.0F);
@@ -159,6 +164,7 @@ struct Scene : vtkPMBRayCaster::Target
     }
     static const float anything = 1;
     this->Request.depth_limit = this->IsLimited ? &anything : nullptr;
+    this->Request.depth_start = this->Picture.IsPeeled() ? &anything : nullptr;
     if (this->IsLimited)
     {
       this->Picture.ReadLimits(nullptr);
@@ -174,12 +180,13 @@ struct Scene : vtkPMBRayCaster::Target
     this->Depth.resize(pixels);
     request.colors = this->Colors.data();
     request.depth = this->Depth.data();
-    request.depth_limit = nullptr;
+    request.depth_limit = request.depth_start = nullptr;
     if (this->IsLimited)
     {
-      this->Limits.resize(pixels);
+      this->Limits.resize(2 * pixels);
       this->Picture.ReadLimits(this->Limits.data());
       request.depth_limit = this->Limits.data();
+      request.depth_start = this->Picture.IsPeeled() ? this->Limits.data() + pixels : nullptr;
     }
     if (this->IsSelection)
     {
@@ -203,7 +210,7 @@ struct Scene : vtkPMBRayCaster::Target
 
   pmb_ray_request Request = {};
   vtkPMBVolumePicture Picture;
-  vtkRenderWindow* Window;
+  vtkOpenGLRenderWindow* Window;
   vtkVolumeProperty* Property;
   int Component;         // of the array that is drawn
   vtkDataArray* ColorBy; // colors surfaces; null: isovalues do
@@ -215,6 +222,7 @@ struct Scene : vtkPMBRayCaster::Target
   double AverageSpacing;
   std::vector<double> Planes;
   int Origin[2];
+  vtkPMBVolumePicture::Look Look;
 
 private:
   std::chrono::steady_clock::time_point NextQuestion; // of whether to stop
@@ -239,14 +247,6 @@ bool IsAlone(vtkRenderer* renderer)
   return visible == 1 && !renderer->GetPreserveDepthBuffer();
 }
 
-// Whether OpenGL's depth test alone tells what is in front: of surfaces that are opaque.
-bool IsOpaque(const pmb_ray_request& request)
-{
-  return request.mode == PMB_RAY_ISOSURFACE &&
-    std::all_of(request.isovalues, request.isovalues + request.isovalue_count,
-      [](const pmb_ray_isovalue& isovalue) { return isovalue.color[3] >= 1; });
-}
-
 // A plane of the world as one of the volume's own space, which the matrix takes to the world.
 void AddPlane(const double normal[3], const double origin[3], vtkMatrix4x4* matrix, std::vector<double>& planes)
 {
@@ -263,46 +263,80 @@ void AddPlane(const double normal[3], const double origin[3], vtkMatrix4x4* matr
   }
 }
 
-void AddCamera(vtkRenderer* renderer, vtkVolume* volume, Scene& scene)
+// Of a pixel, where OpenGL draws now; 0: one.
+int CountSamples()
 {
-  vtkMatrix4x4* toClip =
-    renderer->GetActiveCamera()->GetCompositeProjectionTransformMatrix(renderer->GetTiledAspectRatio(), -1, 1);
-  vtkMatrix4x4::Multiply4x4(toClip->GetData(), volume->GetMatrix()->GetData(), scene.Request.world_to_clip);
-  renderer->GetTiledSizeAndOrigin(&scene.Request.width, &scene.Request.height, &scene.Origin[0], &scene.Origin[1]);
+  int samples = 0;
+  glGetIntegerv(GL_SAMPLES, &samples);
+  return samples;
 }
 
-// Lights in the volume's own space. A headlight alone needs no entry.
-void AddLights(vtkRenderer* renderer, vtkVolume* volume, Scene& scene)
+// As OpenGL draws meshes now: its viewport, and the camera with the eye of a stereo picture. viewToClip: for the picture.
+void AddCamera(vtkRenderer* renderer, vtkVolume* volume, Scene& scene)
 {
-  vtkNew<vtkMatrix4x4> inverse;
-  vtkMatrix4x4::Invert(volume->GetMatrix(), inverse);
+  vtkMatrix4x4 *worldToView, *viewToClip, *worldToClip; // transposed
+  vtkMatrix3x3* normals;
+  static_cast<vtkOpenGLCamera*>(renderer->GetActiveCamera())
+    ->GetKeyMatrices(renderer, worldToView, normals, viewToClip, worldToClip);
+  vtkNew<vtkMatrix4x4> toClip;
+  vtkMatrix4x4::Transpose(worldToClip, toClip);
+  vtkMatrix4x4::Multiply4x4(toClip->GetData(), volume->GetMatrix()->GetData(), scene.Request.world_to_clip);
+  std::copy_n(volume->GetMatrix()->GetData(), 12, scene.Request.placement);
+  scene.Look.ViewToClip = viewToClip;
+  int viewport[4];
+  scene.Window->GetState()->vtkglGetIntegerv(GL_VIEWPORT, viewport);
+  std::copy_n(viewport, 2, scene.Origin);
+  scene.Request.width = viewport[2];
+  scene.Request.height = viewport[3];
+}
+
+// As vtkOpenGLRenderer gives them to meshes.
+pmb_ray_light MakeLight(vtkLight* light)
+{
+  double from[3], to[3], attenuation[3];
+  light->GetTransformedPosition(from);
+  light->GetTransformedFocalPoint(to);
+  light->GetAttenuationValues(attenuation);
+  pmb_ray_light made = {};
+  made.position[3] = light->GetPositional() ? 1 : 0;
+  for (int a = 0; a < 3; ++a)
+  {
+    made.position[a] = light->GetPositional() ? from[a] : from[a] - to[a];
+    made.color[a] = static_cast<float>(light->GetDiffuseColor()[a] * light->GetIntensity());
+    made.direction[a] = static_cast<float>(to[a] - from[a]);
+    made.attenuation[a] = static_cast<float>(attenuation[a]);
+  }
+  if (light->GetPositional() && light->GetConeAngle() < 90)
+  {
+    made.cone_cosine = static_cast<float>(std::cos(vtkMath::RadiansFromDegrees(light->GetConeAngle())));
+    made.exponent = static_cast<float>(light->GetExponent());
+  }
+  return made;
+}
+
+// Returns how many lights are on. Without any, surfaces have their color and volumes none, as VTK's.
+int AddLights(vtkRenderer* renderer, Scene& scene)
+{
+  int count = 0;
   vtkLightCollection* lights = renderer->GetLights();
   vtkCollectionSimpleIterator i;
   lights->InitTraversal(i);
-  for (vtkLight* light = lights->GetNextLight(i); light; light = lights->GetNextLight(i))
+  while (vtkLight* light = lights->GetNextLight(i))
   {
-    if (!light->GetSwitch() || scene.Lights.size() == PMB_RAY_LIGHTS)
+    if (light->GetSwitch() && ++count <= PMB_RAY_LIGHTS)
     {
-      continue;
+      scene.Lights.push_back(MakeLight(light));
     }
-    double position[4] = { 0, 0, 0, 1 }, focus[4] = { 0, 0, 0, 1 }, from[4], to[4];
-    light->GetTransformedPosition(position);
-    light->GetTransformedFocalPoint(focus);
-    inverse->MultiplyPoint(position, from);
-    inverse->MultiplyPoint(focus, to);
-    const double* color = light->GetDiffuseColor();
-    const auto intensity = static_cast<float>(light->GetIntensity());
-    pmb_ray_light added = { { from[0], from[1], from[2], 1 },
-      { static_cast<float>(color[0]) * intensity, static_cast<float>(color[1]) * intensity,
-        static_cast<float>(color[2]) * intensity } };
-    for (int a = 0; a < 4 && !light->GetPositional(); ++a)
-    {
-      added.position[a] = a < 3 ? from[a] - to[a] : 0;
-    }
-    scene.Lights.push_back(added);
   }
-  scene.Request.lights = scene.Lights.data();
-  scene.Request.light_count = static_cast<int>(scene.Lights.size());
+  pmb_ray_request& request = scene.Request;
+  if (count == 0)
+  {
+    request.ambient = request.mode == PMB_RAY_ISOSURFACE ? request.ambient + request.diffuse : !request.shade;
+    request.diffuse = request.specular = 0;
+  }
+  request.lights = scene.Lights.data();
+  request.light_count = static_cast<int>(scene.Lights.size());
+  return count;
 }
 
 void AddColors(vtkVolumeProperty* property, int mode, Scene& scene)
@@ -361,6 +395,7 @@ struct vtkPMBVolumeMapper::Internals
 {
   vtkPMBRayCaster Rays;
   Scene Kept;
+  vtkNew<vtkPolyDataMapper> Mesh; // that render passes take opaque surfaces for
   std::string LastDevice;
   std::set<std::string> Told; // why vtkSmartVolumeMapper drew, or an array gave no colors
 };
@@ -407,6 +442,10 @@ std::string vtkPMBVolumeMapper::FindObstacle(vtkVolumeProperty* property, vtkDat
   if (property->GetInterpolationType() != VTK_LINEAR_INTERPOLATION)
   {
     return "the interpolation is not linear";
+  }
+  if (property->GetTransferFunctionMode() == vtkVolumeProperty::TF_2D)
+  {
+    return "the transfer function is two-dimensional";
   }
   if (HasGradientOpacity(property, component) && this->BlendMode == ISOSURFACE_BLEND)
   {
@@ -494,6 +533,8 @@ void vtkPMBVolumeMapper::RenderWithOther(vtkRenderer* renderer, vtkVolume* volum
   {
     this->Other->SelectScalarArray(this->ArrayId);
   }
+  this->Other->SetTransfer2DYAxisArray(
+    this->Transfer2DYAxisArray.empty() ? nullptr : this->Transfer2DYAxisArray.c_str());
   this->Other->SetCropping(this->Cropping);
   this->Other->SetCroppingRegionFlags(this->CroppingRegionFlags);
   this->Other->SetCroppingRegionPlanes(this->CroppingRegionPlanes);
@@ -504,6 +545,27 @@ void vtkPMBVolumeMapper::RenderWithOther(vtkRenderer* renderer, vtkVolume* volum
   this->Other->Render(renderer, volume);
 }
 
+bool vtkPMBVolumeMapper::IsOpaque(vtkVolumeProperty* property)
+{
+  auto* image = vtkImageData::SafeDownCast(this->GetDataObjectInput());
+  int isOfCells = 0;
+  vtkDataArray* array = image
+    ? this->GetScalars(image, this->ScalarMode, this->ArrayAccessMode, this->ArrayId, this->ArrayName, isOfCells)
+    : nullptr;
+  if (!array || this->BlendMode != ISOSURFACE_BLEND || !this->FindObstacle(property, array, isOfCells).empty())
+  {
+    return false;
+  }
+  vtkPiecewiseFunction* opacity = property->GetScalarOpacity(FindComponent(property, array));
+  vtkContourValues* isovalues = property->GetIsoSurfaceValues();
+  bool isOpaque = true;
+  for (int i = 0; i < isovalues->GetNumberOfContours() && i < PMB_RAY_ISOVALUES; ++i)
+  {
+    isOpaque = isOpaque && opacity->GetValue(isovalues->GetValue(i)) >= 1;
+  }
+  return isOpaque;
+}
+
 void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
 {
   auto* image = vtkImageData::SafeDownCast(this->GetDataObjectInput());
@@ -512,78 +574,123 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
   vtkDataArray* array = image
     ? this->GetScalars(image, this->ScalarMode, this->ArrayAccessMode, this->ArrayId, this->ArrayName, isOfCells)
     : nullptr;
-  vtkVolumeProperty* property = volume->GetProperty();
   vtkHardwareSelector* selector = renderer->GetSelector(); // isosurfaces alone can be selected
   if (!array || !window || array->GetNumberOfTuples() == 0 || (selector && this->BlendMode != ISOSURFACE_BLEND))
   {
     return;
   }
   const auto begin = std::chrono::steady_clock::now();
-  const std::string obstacle = this->FindObstacle(property, array, isOfCells);
-  if (!obstacle.empty() && !selector)
+  const std::string obstacle = this->FindObstacle(volume->GetProperty(), array, isOfCells);
+  if (obstacle.empty())
+  {
+    this->Own->Kept.Window = window;
+    this->RenderRays(renderer, volume, image, array);
+  }
+  else if (!selector)
   {
     this->RenderWithOther(renderer, volume, obstacle);
   }
-  if (!obstacle.empty())
-  {
-    return;
-  }
+  this->TimeToDraw = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// Describes the picture to the core. Returns false if it has no pixels.
+bool vtkPMBVolumeMapper::Describe(vtkRenderer* renderer, vtkVolume* volume, vtkImageData* image, vtkDataArray* array)
+{
   Scene& scene = this->Own->Kept;
+  vtkVolumeProperty* property = volume->GetProperty();
   scene.Clear();
   scene.Request.step = this->SampleDistance;
   scene.Request.jitter = this->UseJittering;
   scene.Request.preintegrate = this->UsePreIntegration;
+  scene.Component = FindComponent(property, array);
+  const double* spacing = image->GetSpacing();
+  scene.AverageSpacing = (std::abs(spacing[0]) + std::abs(spacing[1]) + std::abs(spacing[2])) / 3;
+  scene.ColorBy = this->FindColors(image);
   AddCamera(renderer, volume, scene);
-  if (scene.Request.width < 1 || scene.Request.height < 1)
+  AddColors(property, this->BlendMode, scene);
+  AddMaterial(property, scene);
+  AddPlanes(this->Cropping ? this->CroppingRegionPlanes : nullptr, this->ClippingPlanes, volume, scene);
+  const int lights = AddLights(renderer, scene);
+  if (lights > PMB_RAY_LIGHTS && this->Own->Told.insert("lights").second)
+  {
+    vtkWarningMacro("The first " << PMB_RAY_LIGHTS << " lights of " << lights
+                                 << " light this volume. Switch off others. This warning appears once.");
+  }
+  return scene.Request.width > 0 && scene.Request.height > 0;
+}
+
+void vtkPMBVolumeMapper::RenderRays(
+  vtkRenderer* renderer, vtkVolume* volume, vtkImageData* image, vtkDataArray* array)
+{
+  Scene& scene = this->Own->Kept;
+  vtkPMBVolumePicture& picture = scene.Picture;
+  pmb_ray_request& request = scene.Request;
+  this->Own->LastDevice.clear();
+  if (!this->Describe(renderer, volume, image, array))
   {
     return;
   }
-  AddLights(renderer, volume, scene);
-  scene.Component = FindComponent(property, array);
-  AddColors(property, this->BlendMode, scene);
-  AddMaterial(property, scene);
-  const double* spacing = image->GetSpacing();
-  scene.AverageSpacing = (std::abs(spacing[0]) + std::abs(spacing[1]) + std::abs(spacing[2])) / 3;
-  scene.Window = window;
-  scene.ColorBy = this->FindColors(image);
-  AddPlanes(this->Cropping ? this->CroppingRegionPlanes : nullptr, this->ClippingPlanes, volume, scene);
-  scene.IsSelection = selector;
-  scene.IsLimited = selector || !(IsAlone(renderer) || IsOpaque(scene.Request));
-  if (!scene.Picture.Resize(window, scene.Origin, scene.Request.width, scene.Request.height))
+  vtkHardwareSelector* selector = renderer->GetSelector();
+  const bool isOpaque = this->IsOpaque(volume->GetProperty());
+  picture.JoinPasses(volume, this);
+  if (isOpaque && !picture.IsPeeled())
   {
-    vtkErrorMacro("OpenGL has no memory for a picture of " << scene.Request.width << " x " << scene.Request.height
+    picture.JoinPasses(volume, this->Own->Mesh);
+  }
+  request.pixel_samples = selector ? 0 : std::min(CountSamples(), static_cast<int>(PMB_RAY_PIXEL_SAMPLES));
+  scene.IsSelection = selector;
+  scene.IsLimited = selector || picture.IsPeeled() || !(IsAlone(renderer) || isOpaque);
+  scene.Look.Hides = request.mode == PMB_RAY_ISOSURFACE;
+  scene.Look.Covers = isOpaque && request.pixel_samples > 1;
+  scene.Look.Replaces = selector;
+  if (!picture.Resize(scene.Window, scene.Origin, request.width, request.height))
+  {
+    vtkErrorMacro("OpenGL has no memory for a picture of " << request.width << " x " << request.height
                                                            << " pixels. Make the window smaller.");
     return;
   }
-  this->Own->LastDevice.clear();
-  this->Own->Rays.Device = this->Device;
-  this->Own->Rays.NumberOfThreads = this->NumberOfThreads;
-  this->Own->Rays.ColorBy = scene.ColorBy;
-  const std::string error = this->Own->Rays.Cast(image, array, scene.Component, scene.Request, scene);
-  if (!this->Own->Rays.Warning.empty())
+  for (int i = 0; i < (picture.IsPeeled() ? 2 : 1); ++i)
   {
-    vtkWarningMacro(<< this->Own->Rays.Warning);
+    if (picture.IsPeeled() && !picture.FindIntervals(i))
+    {
+      continue;
+    }
+    if (!this->Cast(image, array))
+    {
+      return; // VTK keeps the picture before
+    }
+    if (selector)
+    {
+      vtkPMBPaintSelection(selector, image, request);
+    }
+    if (!this->Own->Rays.IsInOpenGL)
+    {
+      picture.Upload(scene.Colors, scene.Depth);
+    }
+    picture.Draw(scene.Look);
+  }
+}
+
+// Returns false if there is no picture.
+bool vtkPMBVolumeMapper::Cast(vtkImageData* image, vtkDataArray* array)
+{
+  Scene& scene = this->Own->Kept;
+  vtkPMBRayCaster& rays = this->Own->Rays;
+  rays.Device = this->Device;
+  rays.NumberOfThreads = this->NumberOfThreads;
+  rays.ColorBy = scene.ColorBy;
+  const std::string error = rays.Cast(image, array, scene.Component, scene.Request, scene);
+  if (!rays.Warning.empty())
+  {
+    vtkWarningMacro(<< rays.Warning);
   }
   if (!error.empty())
   {
     vtkErrorMacro(<< error);
-    return;
   }
-  if (this->Own->Rays.WasStopped)
-  {
-    return; // VTK keeps the picture before
-  }
-  this->Own->LastDevice = this->Own->Rays.Where;
-  if (selector)
-  {
-    vtkPMBPaintSelection(selector, image, scene.Request);
-  }
-  if (!this->Own->Rays.IsInOpenGL)
-  {
-    scene.Picture.Upload(scene.Colors, scene.Depth);
-  }
-  scene.Picture.Draw(scene.Request.mode == PMB_RAY_ISOSURFACE, selector != nullptr);
-  this->TimeToDraw = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const bool isDone = error.empty() && !rays.WasStopped;
+  this->Own->LastDevice = isDone ? rays.Where : "";
+  return isDone;
 }
 
 void vtkPMBVolumeMapper::PrintSelf(ostream& os, vtkIndent indent)

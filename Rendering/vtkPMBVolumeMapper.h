@@ -10,10 +10,13 @@
  *
  * Of an array with several components it draws one, if the components are independent, that one has a weight of 1, and the
  * others of 0. What it cannot draw goes to vtkSmartVolumeMapper with one warning: several components together, cell data, nearest-neighbour
- * interpolation, isosurfaces with gradient opacity, other blend modes, and croppings other than to a box.
+ * interpolation, isosurfaces with gradient opacity, two-dimensional transfer functions, other blend modes, and croppings other than to
+ * a box.
  *
  * While the CPU casts, observers of the render window's AbortCheckEvent can stop the picture with SetAbortRender(), 20 times a
  * second.
+ *
+ * It takes part in depth peeling of volumes (vtkDualDepthPeelingPass). Its edges have the window's samples of a pixel.
  *
  * vtkHardwareSelector finds isosurfaces: the sample nearest to the point on the surface, or its cell.
  *
@@ -81,6 +84,14 @@ public:
 
   ///@{
   /**
+   * Set/Get the array of a two-dimensional transfer function, for vtkSmartVolumeMapper; nullptr, the default: the gradient.
+   */
+  vtkSetStdStringFromCharMacro(Transfer2DYAxisArray);
+  vtkGetCharFromStdStringMacro(Transfer2DYAxisArray);
+  ///@}
+
+  ///@{
+  /**
    * Set/Get where to compute and on how many threads: as in vtkPMBContourFilter.
    */
   vtkSetClampMacro(Device, int, 0, 2);
@@ -95,6 +106,12 @@ public:
    * the same array needs no second pass over the samples.
    */
   void SuggestIsovalues(vtkImageData* image, vtkDataArray* array, vtkDoubleArray* isovalues, vtkDoubleArray* curve);
+
+  /**
+   * Whether only isosurfaces show, and all are opaque for a property: a prop can draw them with its opaque geometry, by
+   * RenderVolumetricGeometry(). Then translucent geometry before them, and passes such as ambient occlusion, find them.
+   */
+  bool IsOpaque(vtkVolumeProperty* property);
 
   /**
    * Get the device that drew the last picture, for a person; empty if vtkSmartVolumeMapper drew it, or it was stopped.
@@ -122,6 +139,9 @@ private:
   vtkPMBVolumeMapper(const vtkPMBVolumeMapper&) = delete;
   void operator=(const vtkPMBVolumeMapper&) = delete;
 
+  bool Describe(vtkRenderer* renderer, vtkVolume* volume, vtkImageData* image, vtkDataArray* array);
+  void RenderRays(vtkRenderer* renderer, vtkVolume* volume, vtkImageData* image, vtkDataArray* array);
+  bool Cast(vtkImageData* image, vtkDataArray* array);
   std::string FindObstacle(vtkVolumeProperty* property, vtkDataArray* array, int isOfCells);
   vtkDataArray* FindColors(vtkImageData* image);
   void RenderWithOther(vtkRenderer* renderer, vtkVolume* volume, const std::string& why);
@@ -134,7 +154,7 @@ private:
   vtkTypeBool UsePreIntegration = 0;
   int Device;
   int NumberOfThreads = 0;
-  std::string ColorArrayName;
+  std::string ColorArrayName, Transfer2DYAxisArray;
 };
 VTK_ABI_NAMESPACE_END
 #endif

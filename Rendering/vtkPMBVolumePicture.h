@@ -1,30 +1,118 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to vtkPMBVolumeMapper: the picture of a volume in OpenGL. Its colors, its depth, and the depth that was there before
-// are in buffer objects, which a GPU fills and reads without the host.
+// Private to vtkPMBVolumeMapper: the picture of a volume in OpenGL. Its colors, its depth, and the depths where rays end and begin
+// are in buffer objects, which a GPU fills and reads without the host. The program that draws it takes part in VTK's render passes.
 #ifndef vtkPMBVolumePicture_h
 #define vtkPMBVolumePicture_h
 
-#include "vtk_glew.h"
+#include "vtkPMBOpenGL.h"
 
+#include "vtkAbstractMapper.h"
+#include "vtkInformation.h"
+#include "vtkMatrix4x4.h"
 #include "vtkNew.h"
 #include "vtkOpenGLBufferObject.h"
+#include "vtkOpenGLFramebufferObject.h"
 #include "vtkOpenGLQuadHelper.h"
+#include "vtkOpenGLRenderPass.h"
 #include "vtkOpenGLRenderWindow.h"
 #include "vtkOpenGLShaderCache.h"
 #include "vtkOpenGLState.h"
 #include "vtkPMBContourFilter.h"
+#include "vtkProp.h"
 #include "vtkShaderProgram.h"
 #include "vtkSmartPointer.h"
 #include "vtkTextureObject.h"
 #include "vtkWeakPointer.h"
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
+// The program's fragment shader. Passes of VTK put code in the place of the comments that begin with //VTK. Depth peeling casts the
+// rays of a pixel between layers of translucent geometry, by up to two calls of castRay(): each has a picture of its own. Where no
+// pass peels, WHOLE is defined. Its names are those of meshes' shaders, for ambient occlusion.
+const char* const vtkPMBPictureShader = R"(//VTK::System::Dec
+//PMB::Whole
+//VTK::Output::Dec
+uniform samplerBuffer colors;
+uniform samplerBuffer depth;
+uniform ivec2 size;
+uniform mat4 clipToView;
+uniform bool covers;
+uniform bool finds;
+uniform int wanted;
+in vec2 texCoord;
+
+// Names that the passes use.
+uniform vec2 in_inverseWindowSize;
+const float g_opacityThreshold = 1.0;
+//VTK::DepthPeeling::Dec
+
+int TexelOf(ivec2 at)
+{
+  at = clamp(at, ivec2(0), size - 1);
+  return at.x + size.x * at.y;
+}
+
+vec3 PositionOf(ivec2 at)
+{
+  vec3 window = vec3((vec2(at) + 0.5) / vec2(size), texelFetch(depth, TexelOf(at)).r);
+  vec4 view = clipToView * vec4(2.0 * window - 1.0, 1.0);
+  return view.xyz / view.w;
+}
+
+// To the neighbour that is nearer in depth.
+vec3 SlopeAt(ivec2 at, ivec2 side)
+{
+  vec3 before = PositionOf(at) - PositionOf(at - side);
+  vec3 after = PositionOf(at + side) - PositionOf(at);
+  return abs(before.z) < abs(after.z) ? before : after;
+}
+
+int number = 0;
+vec2 interval = vec2(0.0, 1.0);
+void initializeRayCast() {}
+vec4 castRay(float start, float end)
+{
+  if (number++ != wanted)
+  {
+    return vec4(0.0);
+  }
+  interval = vec2(end, start);
+  return finds ? vec4(0.0) : texelFetch(colors, TexelOf(ivec2(texCoord * vec2(size))));
+}
+
+void main()
+{
+#ifdef WHOLE
+  ivec2 at = ivec2(texCoord * vec2(size));
+  vec4 color = texelFetch(colors, TexelOf(at));
+  if (color.a == 0.0)
+  {
+    discard;
+  }
+  gl_FragData[0] = covers ? vec4(color.rgb / color.a, color.a) : color;
+  gl_FragDepth = texelFetch(depth, TexelOf(at)).r;
+  vec4 vertexVC = vec4(PositionOf(at), 1.0);
+  vec3 normalVCVSOutput = normalize(cross(SlopeAt(at, ivec2(1, 0)), SlopeAt(at, ivec2(0, 1))));
+  //VTK::Light::Impl
+#else
+  //VTK::CallWorker::Impl
+  if (finds && interval.x <= interval.y)
+  {
+    discard;
+  }
+  gl_FragData[0] = finds ? vec4(interval, 0.0, 1.0) : gl_FragData[0];
+#endif
+}
+)";
+
 // A texture that reports its release by VTK, also where the window loses its context.
 class vtkPMBPictureTexture : public vtkTextureObject
 {
@@ -82,7 +170,7 @@ public:
     this->Size[0] = width;
     this->Size[1] = height;
     const bool made = this->Make(this->Colors, this->ColorTexture, 4) &&
-      this->Make(this->Depth, this->DepthTexture, 1) && this->Make(this->Limits, nullptr, 1);
+      this->Make(this->Depth, this->DepthTexture, 1) && this->Make(this->Limits, nullptr, 2);
     this->Names.Points = static_cast<unsigned int>(this->Colors->GetHandle());
     this->Names.Normals = static_cast<unsigned int>(this->Depth->GetHandle());
     this->Names.Triangles = static_cast<unsigned int>(this->Limits->GetHandle());
@@ -90,13 +178,100 @@ public:
     return made;
   }
 
-  // Copies the depths of the scene drawn so far into the buffer, or into an array.
+  // Lets the passes at work change the program, as they change those of VTK's mappers. mapper: what they take this for.
+  void JoinPasses(vtkProp* prop, vtkAbstractMapper* mapper)
+  {
+    this->Passes.clear();
+    this->Prop = prop;
+    this->Mapper = mapper;
+    this->Fragment = vtkPMBPictureShader;
+    vtkInformation* keys = prop->GetPropertyKeys();
+    for (int i = 0; keys && i < keys->Length(vtkOpenGLRenderPass::RenderPasses()); ++i)
+    {
+      this->Passes.push_back(static_cast<vtkOpenGLRenderPass*>(keys->Get(vtkOpenGLRenderPass::RenderPasses(), i)));
+    }
+    std::string none;
+    for (vtkOpenGLRenderPass* pass : this->Passes)
+    {
+      pass->PreReplaceShaderValues(none, none, this->Fragment, mapper, prop);
+    }
+    this->Peels = this->Fragment.find("//VTK::CallWorker::Impl") == std::string::npos;
+    vtkShaderProgram::Substitute(this->Fragment, "//PMB::Whole", this->Peels ? "" : "#define WHOLE");
+    for (vtkOpenGLRenderPass* pass : this->Passes)
+    {
+      pass->PostReplaceShaderValues(none, none, this->Fragment, mapper, prop);
+    }
+  }
+
+  // Whether a pass casts two intervals of each ray, which can be empty, and not whole rays.
+  bool IsPeeled() const { return this->Peels; }
+
+  // Finds the pixels' intervals with a number: 0 or 1. Returns false if all are empty. ReadLimits() and Draw() are about these.
+  bool FindIntervals(int number)
+  {
+    const auto width = static_cast<unsigned int>(this->Size[0]), height = static_cast<unsigned int>(this->Size[1]);
+    this->Wanted = number;
+    vtkOpenGLState* state = this->Window->GetState();
+    const Saved saved(state);
+    state->PushFramebufferBindings();
+    this->IntervalTexture->SetContext(this->Window);
+    if (this->IntervalTexture->GetWidth() != width || this->IntervalTexture->GetHeight() != height)
+    {
+      this->IntervalTexture->SetInternalFormat(GL_RG32F);
+      this->IntervalTexture->SetFormat(GL_RG);
+      this->IntervalTexture->Allocate2D(width, height, 2, VTK_FLOAT);
+    }
+    this->IntervalFrame->SetContext(this->Window);
+    this->IntervalFrame->Bind();
+    this->IntervalFrame->AddColorAttachment(0, this->IntervalTexture);
+    this->IntervalFrame->ActivateDrawBuffers(1);
+    state->vtkglViewport(0, 0, this->Size[0], this->Size[1]);
+    state->vtkglDisable(GL_SCISSOR_TEST);
+    state->vtkglDisable(GL_BLEND);
+    state->vtkglDisable(GL_DEPTH_TEST);
+    state->vtkglClearColor(0, 1, 0, 0); // ends at the near plane, begins at the far one
+    state->vtkglClear(GL_COLOR_BUFFER_BIT);
+    GLuint query = 0, pixels = 0;
+    glGenQueries(1, &query);
+    glBeginQuery(GL_SAMPLES_PASSED, query);
+    this->RenderQuad(true, false, nullptr);
+    glEndQuery(GL_SAMPLES_PASSED);
+    glGetQueryObjectuiv(query, GL_QUERY_RESULT, &pixels);
+    glDeleteQueries(1, &query);
+    state->PopFramebufferBindings();
+    return pixels > 0;
+  }
+
+  // Copies the depths where rays end into the buffer, or into an array: those of the scene drawn so far. If a pass peels, those of
+  // the intervals, and behind them the depths where rays begin.
   void ReadLimits(float* array)
   {
-    const int* origin = this->Origin;
+    vtkOpenGLState* state = this->Window->GetState();
+    const int *origin = this->Origin, width = this->Size[0], height = this->Size[1];
+    const size_t bytes = sizeof(float) * static_cast<size_t>(width) * static_cast<size_t>(height);
+    GLint drawn = 0, samples = 0;
+    state->vtkglGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &drawn);
+    glGetIntegerv(GL_SAMPLES, &samples);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, array ? 0 : this->Names.Triangles); // with a buffer, NULL is its first byte
-    this->Window->GetZbufferData(
-      origin[0], origin[1], origin[0] + this->Size[0] - 1, origin[1] + this->Size[1] - 1, array);
+    state->PushReadFramebufferBinding();
+    if (this->Peels)
+    {
+      this->IntervalFrame->Bind(GL_READ_FRAMEBUFFER);
+      this->IntervalFrame->ActivateReadBuffer(0);
+      glReadPixels(0, 0, width, height, GL_RED, GL_FLOAT, array);
+      glReadPixels(0, 0, width, height, GL_GREEN, GL_FLOAT,
+        reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(array) + bytes));
+    }
+    else if (samples > 0)
+    {
+      this->Window->GetZbufferData(origin[0], origin[1], origin[0] + width - 1, origin[1] + height - 1, array);
+    }
+    else
+    {
+      state->vtkglBindFramebuffer(GL_READ_FRAMEBUFFER, static_cast<unsigned int>(drawn));
+      glReadPixels(origin[0], origin[1], width, height, GL_DEPTH_COMPONENT, GL_FLOAT, array);
+    }
+    state->PopReadFramebufferBinding();
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
   }
 
@@ -110,66 +285,53 @@ public:
   // The buffers, for a GPU: colors, depth, and limits in the place of points, normals, and triangles.
   vtkPMBContourFilter::OpenGLBuffers* GetBuffers() { return &this->Names; }
 
-  // Compiles the program the first time, which takes longer than any picture. Returns false if OpenGL cannot.
-  bool MakeReady()
+  // Compiles the program the first time, which takes longer than any picture. Returns null if OpenGL cannot.
+  vtkOpenGLQuadHelper* MakeReady()
   {
-    if (!this->Quad)
+    std::unique_ptr<vtkOpenGLQuadHelper>& quad = this->Quads[this->Fragment];
+    if (!quad)
     {
-      this->Quad.reset(new vtkOpenGLQuadHelper(this->Window, nullptr,
-        "//VTK::System::Dec\n"
-        "//VTK::Output::Dec\n"
-        "uniform samplerBuffer colors;\n"
-        "uniform samplerBuffer depth;\n"
-        "in vec2 texCoord;\n"
-        "uniform ivec2 size;\n"
-        "void main()\n"
-        "{\n"
-        "  ivec2 at = ivec2(texCoord * vec2(size));\n"
-        "  vec4 color = texelFetch(colors, at.x + size.x * at.y);\n"
-        "  if (color.a == 0.0) { discard; }\n"
-        "  gl_FragData[0] = color;\n"
-        "  gl_FragDepth = texelFetch(depth, at.x + size.x * at.y).r;\n"
-        "}\n",
-        ""));
+      quad.reset(new vtkOpenGLQuadHelper(this->Window, nullptr, this->Fragment.c_str(), ""));
     }
     else
     {
-      this->Window->GetShaderCache()->ReadyShaderProgram(this->Quad->Program);
+      this->Window->GetShaderCache()->ReadyShaderProgram(quad->Program);
     }
-    return this->Quad->Program && this->Quad->Program->GetCompiled();
+    return quad->Program && quad->Program->GetCompiled() ? quad.get() : nullptr;
   }
 
-  // Puts the picture over what the renderer has drawn. hides: its depth counts, as that of a surface. replaces: wherever it
-  // shows something.
-  void Draw(bool hides, bool replaces)
+  // How the picture meets what the renderer has drawn.
+  struct Look
   {
-    if (!this->MakeReady())
-    {
-      return;
-    }
+    bool Hides;    // its depth counts, as that of a surface
+    bool Covers;   // alpha is the part of a pixel that an opaque surface covers, for several samples of a pixel
+    bool Replaces; // wherever it shows something
+    vtkMatrix4x4* ViewToClip;
+  };
+
+  void Draw(const Look& look)
+  {
     vtkOpenGLState* state = this->Window->GetState();
-    const vtkOpenGLState::ScopedglBlendFuncSeparate blending(state);
-    const vtkOpenGLState::ScopedglDepthFunc comparing(state);
-    const vtkOpenGLState::ScopedglDepthMask writing(state);
-    const vtkOpenGLState::ScopedglEnableDisable testing(state, GL_DEPTH_TEST), blend(state, GL_BLEND);
-    state->vtkglEnable(GL_BLEND);
-    state->vtkglBlendFuncSeparate(GL_ONE, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
-    state->vtkglEnable(GL_DEPTH_TEST);
-    state->vtkglDepthFunc(replaces ? GL_ALWAYS : GL_LEQUAL);
-    state->vtkglDepthMask(hides ? GL_TRUE : GL_FALSE);
-    if (!hides)
+    const Saved saved(state);
+    if (!this->Peels)
+    {
+      state->SetEnumState(GL_BLEND, !look.Covers);
+      state->vtkglBlendFuncSeparate(GL_ONE, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
+      state->vtkglEnable(GL_DEPTH_TEST);
+      state->vtkglDepthFunc(look.Replaces ? GL_ALWAYS : GL_LEQUAL);
+      state->vtkglDepthMask(look.Hides ? GL_TRUE : GL_FALSE);
+    }
+    if (!look.Hides)
     {
       state->vtkglDisable(GL_DEPTH_TEST); // the rays know what is in front of them
     }
-    this->ColorTexture->Activate();
-    this->DepthTexture->Activate();
-    vtkShaderProgram* program = this->Quad->Program;
-    program->SetUniformi("colors", this->ColorTexture->GetTextureUnit());
-    program->SetUniformi("depth", this->DepthTexture->GetTextureUnit());
-    program->SetUniform2i("size", this->Size);
-    this->Quad->Render();
-    this->DepthTexture->Deactivate();
-    this->ColorTexture->Deactivate();
+    for (const unsigned int each : { GL_SAMPLE_ALPHA_TO_COVERAGE, GL_SAMPLE_ALPHA_TO_ONE }) // off in all of VTK
+    {
+      look.Covers ? glEnable(each) : glDisable(each);
+    }
+    this->RenderQuad(false, look.Covers, look.ViewToClip);
+    glDisable(GL_SAMPLE_ALPHA_TO_COVERAGE);
+    glDisable(GL_SAMPLE_ALPHA_TO_ONE);
   }
 
   void Release(vtkWindow* window)
@@ -177,14 +339,73 @@ public:
     this->ReleaseBuffers();
     this->ColorTexture->ReleaseGraphicsResources(window);
     this->DepthTexture->ReleaseGraphicsResources(window);
-    if (this->Quad)
+    this->IntervalTexture->ReleaseGraphicsResources(window);
+    this->IntervalFrame->ReleaseGraphicsResources(window);
+    for (const auto& quad : this->Quads)
     {
-      this->Quad->ReleaseGraphicsResources(window);
-      this->Quad.reset();
+      quad.second->ReleaseGraphicsResources(window);
     }
+    this->Quads.clear();
   }
 
 private:
+  // Restores OpenGL's state.
+  struct Saved
+  {
+    explicit Saved(vtkOpenGLState* state)
+      : Viewport(state)
+      , Clearing(state)
+      , Blending(state)
+      , Comparing(state)
+      , Writing(state)
+      , Testing(state, GL_DEPTH_TEST)
+      , Mixing(state, GL_BLEND)
+      , Cutting(state, GL_SCISSOR_TEST)
+      , Culling(state, GL_CULL_FACE)
+    {
+      state->vtkglDisable(GL_CULL_FACE);
+    }
+    vtkOpenGLState::ScopedglViewport Viewport;
+    vtkOpenGLState::ScopedglClearColor Clearing;
+    vtkOpenGLState::ScopedglBlendFuncSeparate Blending;
+    vtkOpenGLState::ScopedglDepthFunc Comparing;
+    vtkOpenGLState::ScopedglDepthMask Writing;
+    vtkOpenGLState::ScopedglEnableDisable Testing, Mixing, Cutting, Culling;
+  };
+
+  void RenderQuad(bool finds, bool covers, vtkMatrix4x4* viewToClip)
+  {
+    vtkOpenGLQuadHelper* quad = this->MakeReady();
+    if (!quad)
+    {
+      return;
+    }
+    vtkShaderProgram* program = quad->Program;
+    this->ColorTexture->Activate();
+    this->DepthTexture->Activate();
+    program->SetUniformi("colors", this->ColorTexture->GetTextureUnit());
+    program->SetUniformi("depth", this->DepthTexture->GetTextureUnit());
+    program->SetUniform2i("size", this->Size);
+    program->SetUniformi("finds", finds);
+    program->SetUniformi("wanted", this->Wanted);
+    program->SetUniformi("covers", covers);
+    const float inverse[2] = { 1.0F / static_cast<float>(this->Size[0]), 1.0F / static_cast<float>(this->Size[1]) };
+    program->SetUniform2f("in_inverseWindowSize", inverse);
+    if (viewToClip)
+    {
+      vtkNew<vtkMatrix4x4> clipToView;
+      vtkMatrix4x4::Invert(viewToClip, clipToView);
+      program->SetUniformMatrix("clipToView", clipToView);
+    }
+    for (vtkOpenGLRenderPass* pass : this->Passes)
+    {
+      pass->SetShaderParameters(program, this->Mapper, this->Prop, quad->VAO);
+    }
+    quad->Render();
+    this->DepthTexture->Deactivate();
+    this->ColorTexture->Deactivate();
+  }
+
   // OpenGL deletes buffers of the current context, by number: it must be theirs.
   void ReleaseBuffers()
   {
@@ -225,8 +446,16 @@ private:
     return glGetError() == GL_NO_ERROR;
   }
 
-  vtkWeakPointer<vtkOpenGLRenderWindow> Window; // that the rest belongs to
-  std::unique_ptr<vtkOpenGLQuadHelper> Quad;
+  vtkWeakPointer<vtkOpenGLRenderWindow> Window;                      // that the rest belongs to
+  std::map<std::string, std::unique_ptr<vtkOpenGLQuadHelper>> Quads; // by fragment shader
+  std::string Fragment;                                              // of the passes at work
+  std::vector<vtkOpenGLRenderPass*> Passes;
+  vtkProp* Prop = nullptr; // that the passes know
+  vtkAbstractMapper* Mapper = nullptr;
+  bool Peels = false;
+  int Wanted = 0; // of the intervals that a pass casts
+  vtkNew<vtkOpenGLFramebufferObject> IntervalFrame;
+  vtkNew<vtkTextureObject> IntervalTexture; // depths where rays end and begin
   vtkNew<vtkOpenGLBufferObject> Colors, Depth, Limits;
   vtkNew<vtkPMBPictureTexture> ColorTexture;
   vtkNew<vtkTextureObject> DepthTexture;

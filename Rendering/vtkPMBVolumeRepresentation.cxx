@@ -16,6 +16,7 @@
 #include "vtkMatrix3x3.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBVolumeMapper.h"
+#include "vtkPVLODVolume.h"
 #include "vtkPVRenderView.h"
 #include "vtkPiecewiseFunction.h"
 #include "vtkPointData.h"
@@ -74,10 +75,39 @@ std::string FindObstacle(vtkDataObject* input)
 }
 }
 
+// Draws opaque isosurfaces with the opaque geometry.
+class vtkPMBLODVolume : public vtkPVLODVolume
+{
+public:
+  static vtkPMBLODVolume* New();
+  vtkTypeMacro(vtkPMBLODVolume, vtkPVLODVolume);
+
+  int RenderOpaqueGeometry(vtkViewport* viewport) override
+  {
+    return this->IsOpaque() ? this->Superclass::RenderVolumetricGeometry(viewport)
+                            : this->Superclass::RenderOpaqueGeometry(viewport);
+  }
+  int RenderVolumetricGeometry(vtkViewport* viewport) override
+  {
+    return this->IsOpaque() ? 0 : this->Superclass::RenderVolumetricGeometry(viewport);
+  }
+
+private:
+  bool IsOpaque()
+  {
+    auto* mapper = vtkPMBVolumeMapper::SafeDownCast(this->GetMapper());
+    return mapper && mapper->IsOpaque(this->GetProperty());
+  }
+};
+vtkStandardNewMacro(vtkPMBLODVolume);
+
 vtkStandardNewMacro(vtkPMBVolumeRepresentation);
 
 vtkPMBVolumeRepresentation::vtkPMBVolumeRepresentation()
 {
+  this->Actor = vtkSmartPointer<vtkPMBLODVolume>::New();
+  this->Actor->SetProperty(this->Property);
+  this->Actor->SetLODMapper(this->OutlineMapper);
   this->VolumeMapper.TakeReference(vtkPMBVolumeMapper::New());
   vtkMath::UninitializeBounds(this->OwnBox);
   vtkMath::UninitializeBounds(this->WholeBox);
@@ -257,6 +287,8 @@ void vtkPMBVolumeRepresentation::UpdateMapperParameters()
     this->UpdateArrays(image);
     this->UpdateCropping();
   }
+  const bool hasSecond = this->UseTransfer2D && !this->UseGradientForTransfer2D && !this->ColorArray2Name.empty();
+  this->GetMapper()->SetTransfer2DYAxisArray(hasSecond ? this->ColorArray2Name.c_str() : nullptr);
   this->VolumeMapper->SetBlendMode(
     this->Surfaces ? static_cast<int>(vtkVolumeMapper::ISOSURFACE_BLEND) : this->Blend);
   this->Property->SetInterpolationTypeToLinear();
@@ -300,9 +332,16 @@ std::string vtkPMBVolumeRepresentation::FindColorArray()
 // Chooses what is drawn and what colors it.
 void vtkPMBVolumeRepresentation::UpdateArrays(vtkImageData* image)
 {
-  const char* name = this->VolumeMapper->GetArrayName();
-  const std::string colors = name ? name : "";
+  const std::string colors = this->FindColorArray();
   this->IsSolid = colors.empty();
+  if (this->Surfaces)
+  {
+    this->VolumeMapper->SelectScalarArray(colors.c_str()); // without opacities of another array beside them
+  }
+  else if (!this->Property->GetIndependentComponents())
+  {
+    return; // colors and opacities, which the mapper leaves to VTK
+  }
   const std::string contoured = this->FindContourArray(image);
   this->GetMapper()->SetColorArrayName(contoured.empty() || contoured == colors ? "" : colors.c_str());
   if (!contoured.empty())

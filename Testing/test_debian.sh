@@ -4,7 +4,8 @@
 # usage, as root: Testing/test_debian.sh FOLDER SUITE [COMMAND [OPTION...]]
 #   FOLDER   of that system: made the first time (about 4 GB with ParaView), reused later. Nothing else on this machine
 #            changes; to remove the system, remove the folder
-#   SUITE    bookworm (Debian 12: ParaView 5.11, VTK 9.2), trixie (Debian 13: ParaView 5.13, VTK 9.3), or a later one
+#   SUITE    bookworm (Debian 12: ParaView 5.11, VTK 9.2), trixie (Debian 13: ParaView 5.13, VTK 9.3), forky (its successor:
+#            ParaView 6.1, VTK 9.6), or a later one
 #   COMMAND  of ./pmb, with its options; default: test. Or `packages [DEB...]`, default: those in out/: apt installs them,
 #            ParaView lists, loads and uses the plugin, apt removes them, and nothing is left
 # DEBIAN_MIRROR: the server for debootstrap; default: its own. The exit code is that of ./pmb.
@@ -17,7 +18,7 @@ die() {
 }
 
 [ $# -ge 2 ] || {
-  sed -n '4,10s/^# //p' "$0" >&2
+  sed -n '4,11s/^# //p' "$0" >&2
   exit 2
 }
 folder=$(realpath -m "$1") suite=$2
@@ -38,8 +39,12 @@ else
   log=$folder/debootstrap.log
   mkdir -p "$folder" && : >"$log" || die "cannot write $folder; fix: use a writable folder"
   echo "test_debian: making $suite in $folder (log: $log)"
-  debootstrap --variant=minbase "$suite" "$folder" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$log" 2>&1 ||
+  script=$suite # of a suite that is newer than this machine's debootstrap: sid's
+  [ -e "/usr/share/debootstrap/scripts/$suite" ] || script=sid
+  debootstrap --variant=minbase "$suite" "$folder" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" "$script" >"$log" 2>&1 ||
     die "debootstrap failed: $(tail -n 1 "$log"); fix: check the network, the suite's name and DEBIAN_MIRROR; then remove $folder"
+  # A mirror may lag behind the date until which a suite in development is valid. The signature is checked all the same.
+  echo 'Acquire::Check-Valid-Until "false";' >"$folder/etc/apt/apt.conf.d/pmb"
   printf '%s\n' "$suite" >"$made"
 fi
 cp -L /etc/resolv.conf "$folder/etc/resolv.conf" # the network may be another than when the system was made

@@ -70,6 +70,11 @@ chmod +x "$work/bin/dpkg-query"
 expect 'build folder of another checkout' 1 'made for another checkout; fix:' \
   env PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" "$pmb" build
 
+# What only ParaView's icons need is a package like others.
+printf '#!/bin/sh\ncase $* in *libqt5svg5) exit 1 ;; esac\nprintf installed\n' >"$work/bin/dpkg-query"
+expect 'gui without icons' 1 'cannot install libqt5svg5:' env PATH="$work/bin:$PATH" DISPLAY=:0 PMB_BUILD_DIR="$work/build" "$pmb" gui
+printf '#!/bin/sh\nprintf installed\n' >"$work/bin/dpkg-query"
+
 # A build that made nothing, beside packages of an earlier build, which must not be used.
 top=$(dirname "$(readlink -f "$pmb")")
 printf 'CMAKE_HOME_DIRECTORY:INTERNAL=%s\nCMAKE_BUILD_TYPE:STRING=Release\n' "$top" >"$work/build/CMakeCache.txt"
@@ -141,6 +146,9 @@ called 'demo builds the plugin alone' '--target ParallelMarchingBlocks$'
 called 'demo has settings of its own' "^pvpython .*demo.py.*; HOME=$work/one/home XDG=\$"
 calls one 'no driver' demo
 not_called 'a second demo configures nothing' 'cmake -S'
+rm "$work/one/build.ninja"
+calls one 'no driver' demo
+called 'after a run of CMake that failed demo configures again' 'cmake -S'
 calls one 'no driver' test -R name
 called 'tests are configured, with all vector code' '-DBUILD_TESTING=ON -DPMB_CUDA=OFF -UPMB_VECTORS'
 called 'test builds the quick tests' '--target quick$'

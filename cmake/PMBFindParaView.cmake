@@ -29,8 +29,8 @@ if (PMB_BUILD_PLUGIN AND NOT ParaView_FOUND)
     set(reason "\nReason: ${ParaView_NOT_FOUND_MESSAGE}")
   endif ()
   message(FATAL_ERROR
-    "ParaView's development files (5.11 or later) were not found. On Debian 12 and 13:\n"
-    "  apt-get install --no-install-recommends g++ make cmake paraview-dev python3-paraview libopenmpi-dev libglew-dev libpython3-dev\n"
+    "ParaView's development files (5.11 or later) were not found. On Debian 12 and 13, there with libglew-dev too, and later, "
+    "with libvtk9-dev too:\n  apt-get install --no-install-recommends g++ make cmake paraview-dev python3-paraview libopenmpi-dev libpython3-dev\n"
     "Elsewhere set ParaView_DIR to the folder of paraview-config.cmake. "
     "Without ParaView, -DPMB_BUILD_PLUGIN=OFF builds the core library alone."
     "${reason}")
@@ -45,10 +45,8 @@ set(vtk_paths)
 if (EXISTS "${ParaView_DIR}/vtk")
   set(vtk_paths PATHS "${ParaView_DIR}/vtk" NO_DEFAULT_PATH)
 endif ()
-# The mapper needs VTK 9.2 or 9.3.
-set(PMB_BUILD_RENDERING OFF)
-if (PMB_BUILD_PLUGIN AND ParaView_VERSION VERSION_LESS 5.14)
-  set(PMB_BUILD_RENDERING ON)
+set(PMB_BUILD_RENDERING "${PMB_BUILD_PLUGIN}")
+if (PMB_BUILD_RENDERING)
   list(APPEND vtk_components RenderingOpenGL2)
 endif ()
 if (PMB_BUILD_PLUGIN AND PARAVIEW_USE_PYTHON)

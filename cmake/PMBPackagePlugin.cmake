@@ -10,7 +10,12 @@ list(APPEND CPACK_COMPONENTS_ALL plugin)
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_NAME paraview-pmb-contour)
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PLUGIN_PACKAGE_DEPENDS "libvtk-pmb-contour ${pmb_same_version}")
+# Without Qt's SVG module, which Debian's ParaView does not depend on, its window has no icons.
+set(pmb_icons libqt5svg5)
+if (PARAVIEW_QT_MAJOR_VERSION EQUAL 6)
+  set(pmb_icons qt6-svg-plugins)
+endif ()
+set(CPACK_DEBIAN_PLUGIN_PACKAGE_DEPENDS "libvtk-pmb-contour ${pmb_same_version}, ${pmb_icons}")
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_RECOMMENDS python3-paraview)
 set(CPACK_DEBIAN_PLUGIN_DESCRIPTION "Fast isosurfaces of image data: ParaView plugin
 The filter PMB Contour: isosurfaces of regular grids by Parallel Marching

@@ -82,7 +82,13 @@ static pmb_status emit_mapped(pmb_context *context, const counted *from, const p
     .id_type = PMB_INT32,
     .gradient_estimator = gl->gradient_estimator,
     .on_device = 1 };
-  const pmb_status status = from->particles ? pmb_particles_emit(from->particles, &mesh) : pmb_emit(context, &mesh);
+  if (from->particles) {
+    from->particles->gl = gl; /* the pass itself moves the points */
+    const pmb_status status = pmb_particles_emit(from->particles, &mesh);
+    from->particles->gl = NULL;
+    return status;
+  }
+  const pmb_status status = pmb_emit(context, &mesh);
   return status == PMB_OK && memory[0] && gl->shift && gl->scale
     ? context->backend->move_gl(context, memory[0], from->sizes.points, gl->shift, gl->scale)
     : status;
@@ -133,7 +139,7 @@ static pmb_status cast_mapped(pmb_context *context, const pmb_ray_request *reque
 {
   const uint64_t pixels = (uint64_t)request->width * (uint64_t)request->height;
   for (int i = 0; i < PMB_GL_BUFFERS; ++i) {
-    const uint64_t of_a_pixel = i == 0 ? 4 * sizeof(float) : sizeof(float);
+    const uint64_t of_a_pixel = sizeof(float) * (i == 0 ? 4 : i == 2 && request->depth_start ? 2 : 1);
     if (memory[i] && bytes[i] / of_a_pixel < pixels) {
       return pmb_fail(context, PMB_INVALID,
         "pmb_cast_rays_gl: buffer %d of 3 has %zu bytes; %d x %d pixels need %llu", i, bytes[i], request->width,
@@ -144,6 +150,7 @@ static pmb_status cast_mapped(pmb_context *context, const pmb_ray_request *reque
   mapped.colors = memory[0];
   mapped.depth = memory[1];
   mapped.depth_limit = request->depth_limit ? memory[2] : NULL;
+  mapped.depth_start = request->depth_start && memory[2] ? (const float *)memory[2] + pixels : NULL;
   mapped.on_device = 1;
   return pmb_cast_rays(context, &mapped);
 }

@@ -193,7 +193,7 @@ typedef struct pmb_cuda_copy {
 
 /* Buffers of the particles last counted; see pmb_cuda_cloud. */
 typedef struct pmb_cuda_particle_buffers {
-  pmb_cuda_buffer positions, radii, masses, densities, weights, facts; /* the input */
+  pmb_cuda_buffer positions, radii, masses, densities, weights, facts, spans; /* the input */
   pmb_cuda_buffer keys, indices, sorted_keys, sorted, grade_facts, cloud, amounts, reaches, pieces, moved, shapes;
   pmb_cuda_buffer brick_rows, bricks, words, sizes, workspace;
   pmb_cuda_buffer records, active, brick, before, map, counters;
@@ -222,7 +222,7 @@ typedef struct pmb_cuda {
   pmb_cuda_buffer points, normals, gradients, parameter, sample, triangles, cells, attribute_in, attribute_out;
   pmb_cuda_copy copies[5]; /* of the mesh to the host */
   int copy_count;
-  pmb_cuda_buffer picture, table, shown; /* of rays */
+  pmb_cuda_buffer picture, table, shown, edges; /* of rays */
   pmb_cuda_visible_buffers visible;
   uint64_t table_version; /* of the job that it was copied from */
   pmb_cuda_particle_buffers particles;

@@ -11,11 +11,11 @@
 enum { THREADS = 128, SHARE = 4 };
 
 /* pmb_ray_cast for a sample type. */
-#define PMB_CAST(NAME, type, name, real)                                                            \
-  static __device__ __forceinline__ pmb_pixel cast(                                                 \
-    const pmb_ray_job *job, int mode, int x, int y, float limit, int lane, int lanes, const type *) \
-  {                                                                                                 \
-    return pmb_ray_cast_##name(job, mode, x, y, limit, lane, lanes);                                \
+#define PMB_CAST(NAME, type, name, real)                                                                  \
+  static __device__ __forceinline__ pmb_pixel cast(const pmb_ray_job *job, int mode, int x, int y, int i, \
+    float start, float limit, int lane, int lanes, const type *)                                          \
+  {                                                                                                       \
+    return pmb_ray_cast_##name(job, mode, x, y, i, start, limit, lane, lanes);                            \
   }
 PMB_SAMPLE_TYPES(PMB_CAST)
 
@@ -48,51 +48,126 @@ template <int LANES> struct tile {
   enum { X = LANES == 1 ? 8 : 4, Y = 32 / LANES / X, BLOCK_X = 2 * X, BLOCK_Y = 2 * Y };
 };
 
-/* d_limits, d_depth: may be NULL. */
+/* A pixel whose other rays count. */
+typedef struct edge {
+  uint32_t pixel;
+  float weight; /* see pmb_ray_find_edge */
+} edge;
+
+/* Device memory of a picture. */
+typedef struct picture {
+  float *d_colors, *d_depth; /* d_depth, d_limits, d_starts: may be NULL */
+  const float *d_limits, *d_starts;
+  size_t pixels;
+  int rays;       /* per pixel at an edge */
+  edge *d_edges;  /* NULL: casts the first ray of all pixels; else the other rays of these */
+  uint32_t edges; /* their number */
+} picture;
+
+/* Casts a ray of a pixel. */
+template <class T, int MODE, int LANES>
+static __device__ __forceinline__ pmb_pixel cast_one(
+  const pmb_ray_job *job, const picture *p, size_t at, int i, int lane)
+{
+  const int mode = MODE < PMB_RAY_MAXIMUM ? MODE
+    : job->mode == PMB_RAY_AVERAGE        ? PMB_RAY_AVERAGE
+    : job->mode == PMB_RAY_MINIMUM        ? PMB_RAY_MINIMUM
+                                          : PMB_RAY_MAXIMUM;
+  return cast(job, mode, (int)(at % job->width), (int)(at / job->width), i, p->d_starts ? p->d_starts[at] : 0,
+    p->d_limits ? p->d_limits[at] : 1, lane, LANES, (const T *)NULL);
+}
+
+/* Replaces a pixel's color and depth as put_means of the CPU does. */
+static __device__ void put_mean(const picture *p, const edge *of, const pmb_pixel *rays)
+{
+  float *color = p->d_colors + 4 * (size_t)of->pixel, *depth = p->d_depth ? p->d_depth + of->pixel : NULL;
+  for (int c = 0; c < 4; ++c) {
+    float sum = color[c];
+    for (int i = 0; i < p->rays - 1; ++i) {
+      sum += rays[i].color[c];
+    }
+    color[c] = pmb_ray_mean(color[c], sum, p->rays, of->weight);
+  }
+  const int is_hit = depth && *depth < 1;
+  for (int i = 0; i < p->rays - 1 && depth && !is_hit; ++i) {
+    *depth = rays[i].depth < *depth ? rays[i].depth : *depth;
+  }
+}
+
 template <class T, int MODE, int LANES>
 static __global__ void __launch_bounds__(THREADS, MODE == PMB_RAY_COMPOSITE || MODE == PMB_RAY_SEGMENTS ? 5 : 4)
-  rays_kernel(const __grid_constant__ pmb_ray_job job, const float *d_limits, pmb_ray_entry *d_colors, float *d_depth)
+  rays_kernel(const __grid_constant__ pmb_ray_job job, const __grid_constant__ picture p)
 {
   typedef tile<LANES> tile;
+  __shared__ pmb_pixel rays[THREADS / LANES];
   const int thread = threadIdx.x & 31, warp = threadIdx.x >> 5, ray = thread / LANES, lane = thread % LANES;
   const int across = (job.width + tile::BLOCK_X - 1) / tile::BLOCK_X;
   const int x = blockIdx.x % across * tile::BLOCK_X + warp % 2 * tile::X + ray % tile::X;
   const int y = blockIdx.x / across * tile::BLOCK_Y + warp / 2 * tile::Y + ray / tile::X;
-  const int mode = MODE < PMB_RAY_MAXIMUM ? MODE
-    : job.mode == PMB_RAY_AVERAGE         ? PMB_RAY_AVERAGE
-    : job.mode == PMB_RAY_MINIMUM         ? PMB_RAY_MINIMUM
-                                          : PMB_RAY_MAXIMUM;
-  if (x < job.width && y < job.height) {
-    const size_t at = (size_t)y * job.width + x;
-    const pmb_pixel pixel = cast(&job, mode, x, y, d_limits ? d_limits[at] : 1, lane, LANES, (const T *)NULL);
-    if (lane == 0) {
-      d_colors[at] = { { pixel.color[0], pixel.color[1], pixel.color[2], pixel.color[3] } };
+  const int others = p.d_edges ? p.rays - 1 : 1, some = THREADS / LANES / others, mine = threadIdx.x / LANES;
+  const uint32_t number = blockIdx.x * some + mine / others;
+  const int is_mine = p.d_edges ? mine < some * others && number < p.edges : x < job.width && y < job.height;
+  if (is_mine) {
+    const size_t at = p.d_edges ? p.d_edges[number].pixel : (size_t)y * job.width + x;
+    const pmb_pixel pixel = cast_one<T, MODE, LANES>(&job, &p, at, p.d_edges ? 1 + mine % others : 0, lane);
+    if (lane == 0 && p.d_edges) {
+      rays[mine] = pixel;
+    } else if (lane == 0) {
+      ((pmb_ray_entry *)p.d_colors)[at] = { { pixel.color[0], pixel.color[1], pixel.color[2], pixel.color[3] } };
+      if (p.d_depth) {
+        p.d_depth[at] = pixel.depth;
+      }
     }
-    if (lane == 0 && d_depth) {
-      d_depth[at] = pixel.depth;
+  }
+  if (p.d_edges) {
+    __syncthreads();
+    if (is_mine && lane == 0 && mine % others == 0) {
+      put_mean(&p, p.d_edges + number, rays + mine);
     }
   }
 }
 
-/* Device memory of a picture. */
-typedef struct picture {
-  float *d_colors, *d_depth;
-  const float *d_limits;
-  size_t pixels;
-} picture;
+/* Lists the pixels at edges, in any order. */
+static __global__ void __launch_bounds__(THREADS) edges_kernel(picture p, int width, int height, uint32_t *d_count)
+{
+  __shared__ uint32_t count, first;
+  const size_t at = (size_t)blockIdx.x * THREADS + threadIdx.x;
+  uint32_t mine = 0;
+  const float weight =
+    at < p.pixels ? pmb_ray_find_edge(p.d_colors, width, height, (int)(at % width), (int)(at / width)) : 0;
+  if (threadIdx.x == 0) {
+    count = 0;
+  }
+  __syncthreads();
+  if (weight > 0) {
+    mine = atomicAdd(&count, 1);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    first = atomicAdd(d_count, count);
+  }
+  __syncthreads();
+  if (weight > 0) {
+    p.d_edges[first + mine] = { (uint32_t)at, weight };
+  }
+}
 
-/* Reserves memory for a picture that goes to the host; copies the depth limits. */
+/* Reserves memory for a picture that goes to the host; copies the depths of the rays' ends. */
 static pmb_status make_room(pmb_cuda *cuda, const pmb_ray_request *request, picture *p)
 {
-  PMB_STEP(pmb_cuda_reserve(cuda, &cuda->picture, (int64_t)p->pixels * 6, sizeof(float), "the picture"));
-  float *d_limits = (float *)cuda->picture.d_data + 5 * p->pixels;
+  PMB_STEP(pmb_cuda_reserve(cuda, &cuda->picture, (int64_t)p->pixels * 7, sizeof(float), "the picture"));
+  float *d_limits = (float *)cuda->picture.d_data + 5 * p->pixels, *d_starts = d_limits + p->pixels;
   p->d_colors = (float *)cuda->picture.d_data;
   p->d_depth = request->depth ? p->d_colors + 4 * p->pixels : NULL;
   p->d_limits = request->depth_limit ? d_limits : NULL;
-  if (request->depth_limit) {
-    PMB_CUDA_TRY(cuda->context,
-      cudaMemcpyAsync(
-        d_limits, request->depth_limit, p->pixels * sizeof(float), cudaMemcpyHostToDevice, cuda->compute));
+  p->d_starts = request->depth_start ? d_starts : NULL;
+  const float *depths[2] = { request->depth_limit, request->depth_start };
+  for (int i = 0; i < 2; ++i) {
+    if (depths[i]) {
+      PMB_CUDA_TRY(cuda->context,
+        cudaMemcpyAsync(
+          d_limits + i * p->pixels, depths[i], p->pixels * sizeof(float), cudaMemcpyHostToDevice, cuda->compute));
+    }
   }
   return PMB_OK;
 }
@@ -121,7 +196,7 @@ template <class T, int MODE, int LANES>
 static cudaError_t launch_mode(pmb_cuda *cuda, const pmb_ray_job *job, const picture *p)
 {
   typedef tile<LANES> tile;
-  if (MODE < PMB_RAY_MAXIMUM) {
+  if (MODE < PMB_RAY_MAXIMUM && !p->d_edges) {
     const int64_t bytes = PMB_RAY_CUBE_BRICKS * (int64_t)job->cubes[0] * job->cubes[1] * job->cubes[2];
     const cudaError_t error = pmb_cuda_launch(cuda, 0, mark_kernel<T, MODE>,
       (unsigned)((bytes + THREADS - 1) / THREADS), THREADS, 0, *job, (uint8_t *)cuda->shown.d_data);
@@ -131,8 +206,9 @@ static cudaError_t launch_mode(pmb_cuda *cuda, const pmb_ray_job *job, const pic
   }
   const int across = (job->width + tile::BLOCK_X - 1) / tile::BLOCK_X;
   const int down = (job->height + tile::BLOCK_Y - 1) / tile::BLOCK_Y;
-  return pmb_cuda_launch(cuda, 0, rays_kernel<T, MODE, LANES>, (unsigned)(across * down), THREADS, 0, *job,
-    p->d_limits, (pmb_ray_entry *)p->d_colors, p->d_depth);
+  const uint32_t some = p->d_edges ? THREADS / LANES / (uint32_t)(p->rays - 1) : 1;
+  const unsigned blocks = p->d_edges ? (p->edges + some - 1) / some : (unsigned)(across * down);
+  return pmb_cuda_launch(cuda, 0, rays_kernel<T, MODE, LANES>, blocks, THREADS, 0, *job, *p);
 }
 
 template <class T> static cudaError_t launch(pmb_cuda *cuda, const pmb_ray_job *job, const picture *p)
@@ -141,6 +217,29 @@ template <class T> static cudaError_t launch(pmb_cuda *cuda, const pmb_ray_job *
     : job->mode == PMB_RAY_COMPOSITE     ? launch_mode<T, PMB_RAY_COMPOSITE, SHARE>(cuda, job, p)
     : job->mode == PMB_RAY_SEGMENTS      ? launch_mode<T, PMB_RAY_SEGMENTS, SHARE>(cuda, job, p)
                                          : launch_mode<T, PMB_RAY_MAXIMUM, 1>(cuda, job, p);
+}
+
+static pmb_status cast_pixels(pmb_cuda *cuda, const pmb_ray_job *job, const picture *p)
+{
+  return pmb_cuda_check(
+    cuda->context, PMB_CUDA_BY_TYPE(cuda->context->volume.type, launch<T>(cuda, job, p)), "launch of rays");
+}
+
+/* Casts the other rays of pixels at edges. */
+static pmb_status refine(pmb_cuda *cuda, const pmb_ray_job *job, picture *p)
+{
+  PMB_STEP(pmb_cuda_reserve(cuda, &cuda->edges, (int64_t)p->pixels + 1, sizeof(edge), "the picture's edges"));
+  uint32_t *d_count = (uint32_t *)cuda->edges.d_data;
+  p->d_edges = (edge *)cuda->edges.d_data + 1;
+  PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(d_count, 0, sizeof(*d_count), cuda->compute));
+  PMB_STEP(pmb_cuda_check(cuda->context,
+    pmb_cuda_launch(cuda, 0, edges_kernel, (unsigned)((p->pixels + THREADS - 1) / THREADS), THREADS, 0, *p,
+      job->width, job->height, d_count),
+    "launch of edges"));
+  PMB_CUDA_TRY(
+    cuda->context, cudaMemcpyAsync(&p->edges, d_count, sizeof(p->edges), cudaMemcpyDeviceToHost, cuda->compute));
+  PMB_STEP(pmb_cuda_check(cuda->context, cudaStreamSynchronize(cuda->compute), "rays"));
+  return p->edges > 0 ? cast_pixels(cuda, job, p) : PMB_OK;
 }
 
 static pmb_status copy_to_host(pmb_cuda *cuda, const pmb_ray_request *request, const picture *p)
@@ -157,8 +256,8 @@ static pmb_status copy_to_host(pmb_cuda *cuda, const pmb_ray_request *request, c
 
 static pmb_status cast_all(pmb_cuda *cuda, const pmb_ray_request *request, pmb_ray_job *job)
 {
-  picture p = { request->colors, request->depth, request->depth_limit,
-    (size_t)request->width * (size_t)request->height };
+  picture p = { request->colors, request->depth, request->depth_limit, request->depth_start,
+    (size_t)request->width * (size_t)request->height, job->rays, NULL, 0 };
   if (!request->on_device) {
     PMB_STEP(make_room(cuda, request, &p));
   }
@@ -173,8 +272,10 @@ static pmb_status cast_all(pmb_cuda *cuda, const pmb_ray_request *request, pmb_r
     PMB_STEP(pmb_cuda_reserve(cuda, &cuda->shown, cubes, sizeof(uint64_t), "the picture"));
     job->shown = (const uint64_t *)cuda->shown.d_data;
   }
-  PMB_STEP(pmb_cuda_check(
-    cuda->context, PMB_CUDA_BY_TYPE(cuda->context->volume.type, launch<T>(cuda, job, &p)), "launch of rays"));
+  PMB_STEP(cast_pixels(cuda, job, &p));
+  if (p.rays > 1) {
+    PMB_STEP(refine(cuda, job, &p));
+  }
   if (!request->on_device) {
     PMB_STEP(copy_to_host(cuda, request, &p));
   }

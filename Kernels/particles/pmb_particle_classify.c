@@ -133,7 +133,7 @@ void PMB_PATH_NAME(pmb_particle_parameters)(void *data, int worker, size_t chunk
         for (uint32_t rest = record->mask[kind][row]; rest; rest &= rest - 1) {
           const float *lower = s->tile + (row / 4 * 5 + row % 4) * PMB_TILE_ROW + pmb_lowest_bit(rest);
           const float upper = lower[step[kind]];
-          const float t = pmb_edge_parameter_f32(*lower, upper, iso->f32, iso->f32_low);
+          const float t = pmb_particle_parameter(*lower, upper, iso->f32, iso->f32_low);
           *out++ = *lower < upper ? -t : t;
         }
       }

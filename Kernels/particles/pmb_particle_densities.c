@@ -9,13 +9,13 @@ static void add_densities(void *points)
 
 /* Sets the amounts of a block by its densities. */
 static void density_of_block(
-  pmb_particles *p, pmb_particle_scratch *scratch, int64_t begin, int64_t end, int32_t at[3])
+  pmb_particles *p, pmb_particle_scratch *scratch, const uint32_t *block, int n, int32_t at[3])
 {
-  const float *masses = p->request.masses.values ? p->masses.data : NULL;
+  const float *masses = p->has_masses ? p->masses.data : NULL;
   near_points b = { .scratch = scratch, .places = p->cpu.tables->places };
-  search_block(p, begin, end, at, &b, masses, add_densities, &b);
-  for (int64_t i = begin; i < end; ++i) {
-    ((float *)p->amounts.data)[i] = (masses ? masses[i] : 1) / b.sum[i - begin];
+  search_block(p, block, n, at, &b, masses, add_densities, &b);
+  for (int l = 0; l < n; ++l) {
+    ((float *)p->amounts.data)[block[l]] = (masses ? masses[block[l]] : 1) / b.sum[l];
   }
 }
 

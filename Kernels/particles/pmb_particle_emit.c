@@ -37,7 +37,8 @@ static void write_points(const pmb_particles *p, const pmb_cpu_record *record, c
 {
   const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
   for (int a = 0; a < 3; ++a) {
-    const int64_t origin = (int64_t)record->position[a] * size[a] + p->first[a];
+    const int64_t origin =
+      pmb_span_world(p->spans[a].data, p->span_count[a], p->before, (int64_t)record->position[a] * size[a]);
     float *narrow = (float *)mesh->points + 3 * first + a;
     double *wide = (double *)mesh->points + 3 * first + a;
     for (int i = 0; i < n; ++i) {

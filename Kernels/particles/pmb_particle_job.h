@@ -113,10 +113,14 @@ struct pmb_particles {
   pmb_particle_sizes sizes;
 
   /* The grid. */
-  int64_t first[3];               /* index of its first sample, which lies at first * spacing */
+  pmb_buffer spans[3];            /* of cells with particles along each axis, see pmb_particles_set_spans */
+  int64_t span_count[3];          /* usually 1: from the least to the greatest cell */
+  double before;                  /* cells of the grid before a span */
+  int64_t grid[3];                /* its samples along each axis */
   int64_t bricks[3];              /* with one brick without samples at each upper end */
   int64_t layer_begin, layer_end; /* layers of bricks to emit; of layer_end only the points in its first plane */
   double reach;                   /* the greatest, in cells */
+  double reached;                 /* samples that the particles reach, each by itself, with radii */
   float reach2;                   /* see pmb_particle_reach2 */
   pmb_isovalue isovalue;          /* for spheres in cells */
   float background;               /* value of samples that no kernel reaches */
@@ -131,11 +135,16 @@ struct pmb_particles {
   int prepared;     /* the grid is known */
   pmb_buffer keys[2], indices[2]; /* cube (uint64_t) and index in the input (uint32_t); two of each for sorting */
   const uint32_t *sorted;         /* the sorted one of `indices` */
+  const uint64_t *sorted_keys;
+  uint64_t *parts; /* pmb_twin_part of each sorted particle, in the other one of `keys` */
+  uint32_t *twins; /* its first twin, or itself: in the other one of `indices` */
+  int has_twins;
   pmb_buffer histograms;
   pmb_buffer cells[3];                 /* int32_t */
   pmb_buffer fractions[3];             /* float */
   pmb_buffer scales, amounts, reaches; /* float; scales and reaches only with radii */
   pmb_buffer masses;                   /* float, while densities are computed */
+  int has_masses;                      /* 1: they differ */
   pmb_buffer shapes, moved;            /* of PMB_KERNEL_SHAPED: float[6]; pmb_particle_moved */
   pmb_buffer row_keys,
     row_begins; /* rows of cubes with particles: grade.row + y + cubes[1] * z; their first particle, uint32_t */
@@ -153,7 +162,7 @@ struct pmb_particles {
   int64_t unsure_count;
   int64_t window_begin, window_end, potential_begin; /* bricks from potential_begin on are new */
 
-  /* Active bricks: records of the CPU backend, their keys, and the edge parameters of their points (pmb_edge_parameter_f32),
+  /* Active bricks: records of the CPU backend, their keys, and the edge parameters of their points (pmb_particle_parameter),
    * negative if the upper sample is inside. */
   pmb_buffer active, parameters, candidates;
   int64_t record_count, group_begin; /* the group's first record */
@@ -164,6 +173,7 @@ struct pmb_particles {
   pmb_volume volume;
   pmb_buffer scratch, cpu_scratch; /* per worker */
   pmb_buffer cloud;                /* pmb_cuda_cloud */
+  const pmb_gl_mesh *gl;           /* while a GPU emits into OpenGL's buffers, else NULL */
 };
 
 static inline pmb_particle_scratch *pmb_particle_scratch_of(pmb_particles *p, int worker)
@@ -205,6 +215,15 @@ static inline void pmb_find_upper(
 /* pmb_particle_request.c: checks the request and sets p->request, with defaults filled in. PMB_OK or PMB_INVALID. */
 pmb_status pmb_particles_check(pmb_particles *p, const pmb_particle_request *request);
 
+/* Fills p->spans from the positions of the request, in host memory. */
+pmb_status pmb_particles_find_spans(pmb_particles *p);
+
+/* Sets p->before and p->grid, and where each span of the bounds lies in the grid. */
+pmb_status pmb_particles_set_spans(pmb_particles *p, const pmb_particle_bounds *bounds);
+
+/* Whether bricks of a grid with so many samples along each axis can have numbers. */
+int pmb_particles_fit(const double samples[3]);
+
 /* Checks the numbers of the particles; finds their bounds, p->count and p->reach. */
 pmb_status pmb_particles_bounds(pmb_particles *p, pmb_particle_bounds *bounds);
 
@@ -213,6 +232,7 @@ pmb_status pmb_particles_prepare(pmb_particles *p);
 pmb_status pmb_particles_reserve_facts(pmb_particles *p);
 pmb_status pmb_particles_find_grid(pmb_particles *p);
 pmb_status pmb_particles_sort(pmb_particles *p);
+pmb_status pmb_particles_find_twins(pmb_particles *p);
 pmb_status pmb_particles_sort_moved(pmb_particles *p);
 /* Leaves out empty grades and sets the reach of the others. widest: the greatest reach of each grade. */
 void pmb_particles_set_grades(pmb_particles *p, const float *widest);
@@ -221,7 +241,7 @@ pmb_status pmb_particles_reach(pmb_particles *p);
 /* Reads `components` components of n particles from `first` on, as doubles. */
 void pmb_particles_read(const pmb_particle_array *array, int components, int64_t first, int64_t n, double *out);
 
-/* PMB_OK, or PMB_TOO_LARGE if `bricks` exceeds the limit. */
+/* PMB_OK, or PMB_TOO_LARGE if `bricks`, or the terms of their sums, exceed the limit. */
 pmb_status pmb_particles_check_bricks(pmb_particles *p, double bricks);
 
 /* Runs a loop over chunks. begin, end: the call's progress before and after it. PMB_OK or PMB_ABORTED. */

@@ -180,13 +180,20 @@ static pmb_status run_layers(pmb_particles *p, layer_job *job)
 
 pmb_status pmb_particles_check_bricks(pmb_particles *p, double bricks)
 {
-  const double limit = (double)p->request.brick_limit;
-  return bricks <= limit
+  const double limit = (double)p->request.brick_limit, spacing = p->request.spacing;
+  if (bricks > limit) {
+    return pmb_fail(p->context, PMB_TOO_LARGE,
+      "pmb_particles_count: spacing %g gives about %g bricks of 32 x 4 x 4 cells, and the limit is %lld; try a spacing of %.3g",
+      spacing, bricks, (long long)p->request.brick_limit, spacing * sqrt(bricks / limit) * 1.1);
+  }
+  const double most = limit * PMB_BRICK_SAMPLES * PMB_PARTICLE_TERMS;
+  const double terms = p->request.radii.values ? p->reached : (double)p->count * pmb_samples_reached(p->reach);
+  return terms <= most
     ? PMB_OK
     : pmb_fail(p->context, PMB_TOO_LARGE,
-        "pmb_particles_count: spacing %g gives about %g bricks of 32 x 4 x 4 cells, and the limit is %lld; try a spacing of %.3g",
-        p->request.spacing, bricks, (long long)p->request.brick_limit,
-        p->request.spacing * sqrt(bricks / limit) * 1.1);
+        "pmb_particles_count: %lld particles reach %g samples each, %g together, and the limit is %g; use a "
+        "smaller smoothing length, or try a spacing of %.3g",
+        (long long)p->count, terms / (double)p->count, terms, most, spacing * cbrt(terms / most) * 1.1);
 }
 
 pmb_status pmb_particles_reach(pmb_particles *p)

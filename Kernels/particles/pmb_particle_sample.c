@@ -20,7 +20,7 @@ static int place_row(const pmb_particles *p, const int64_t first[3], int n, near
     for (int l = 0; l < PMB_LANES; ++l) {
       const int64_t i = first[a] + (a == 0 && l < n ? l : a == 0 ? n - 1 : 0);
       const double at = (image->origin[a] + (double)(image->first[a] + i) * image->spacing[a]) / p->request.spacing;
-      cell[l] = floor(at) - (double)p->first[a];
+      cell[l] = pmb_span_cell(p->spans[a].data, p->span_count[a], p->before, floor(at));
       b->part[a][l] = (float)(at - floor(at));
     }
     if (!(cell[PMB_LANES - 1] >= 0 && cell[0] <= most)) {

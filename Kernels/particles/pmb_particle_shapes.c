@@ -38,18 +38,20 @@ static void add_neighbours(void *arg)
 }
 
 /* Moves the particles of a block and sets their shapes. */
-static void shape_of_block(pmb_particles *p, pmb_particle_scratch *scratch, int64_t begin, int64_t end, int32_t at[3])
+static void shape_of_block(
+  pmb_particles *p, pmb_particle_scratch *scratch, const uint32_t *block, int n, int32_t at[3])
 {
   const int varied = p->request.radii.values != NULL;
   shape_block b = { .points = { .scratch = scratch, .places = p->cpu.tables->places } };
-  search_block(p, begin, end, at, &b.points, NULL, add_neighbours, &b);
-  for (int64_t i = begin; i < end; ++i) {
+  search_block(p, block, n, at, &b.points, NULL, add_neighbours, &b);
+  for (int l = 0; l < n; ++l) {
+    const int64_t i = block[l];
     pmb_particle_moved *to = (pmb_particle_moved *)p->moved.data + i;
     float sum[PMB_SHAPE_SUMS];
     for (int k = 0; k < PMB_SHAPE_SUMS; ++k) {
-      sum[k] = b.sum[k][i - begin];
+      sum[k] = b.sum[k][l];
     }
-    to->scale = b.points.scale[i - begin];
+    to->scale = b.points.scale[l];
     to->reach = varied ? ((const float *)p->reaches.data)[i] : 0;
     to->amount = ((const float *)p->amounts.data)[i] * pmb_shape_find(sum, to->shape);
     to->index = p->sorted[i];

@@ -44,16 +44,17 @@ static double reach_of(const pmb_particles *p, double length)
   return pmb_kernel_reach((int)p->request.kernel, length, p->request.isovalue / p->request.spacing);
 }
 
+/* The index of a cell in the grid along an axis. */
+static double grid_cell(const pmb_particles *p, int axis, double cell)
+{
+  return pmb_span_cell(p->spans[axis].data, p->span_count[axis], p->before, cell);
+}
+
 /* ---- prepare: the grid ---- */
 
 static int64_t chunks_of(int64_t count, int64_t chunk)
 {
   return (count + chunk - 1) / chunk;
-}
-
-static int is_finite_place(const double place[3])
-{
-  return PMB_IS_FINITE(place[0]) && PMB_IS_FINITE(place[1]) && PMB_IS_FINITE(place[2]);
 }
 
 static void prepare_chunk(void *data, int worker, size_t chunk)
@@ -77,6 +78,7 @@ static void prepare_chunk(void *data, int worker, size_t chunk)
     }
     for (int64_t i = 0; arrays[a]->values && i < n; ++i) {
       pmb_add_number(facts, a, numbers[i], first + i);
+      facts->reached += a == PMB_RADII ? pmb_samples_reached(reach_of(p, length_of(p, numbers[i]))) : 0;
     }
   }
 }
@@ -91,8 +93,8 @@ static pmb_status too_many(pmb_particles *p, double bricks, double spacing)
 /* The first layer of bricks whose first sample has an index >= z. */
 static int64_t layer_from(const pmb_particles *p, int64_t z)
 {
-  const int64_t first = p->first[2], last = first + p->bricks[2] * PMB_BRICK_Z;
-  return z <= first ? 0 : z >= last ? p->bricks[2] : (z - first + PMB_BRICK_Z - 1) / PMB_BRICK_Z;
+  const double at = grid_cell(p, 2, (double)z), last = (double)(p->bricks[2] * PMB_BRICK_Z);
+  return at <= 0 ? 0 : at >= last ? p->bricks[2] : ((int64_t)at + PMB_BRICK_Z - 1) / PMB_BRICK_Z;
 }
 
 /* Makes the grades from the widest down to cubes of 4 cells; only one if all radii are equal. */
@@ -116,40 +118,29 @@ static void make_grades(pmb_particles *p)
   }
 }
 
-/* Sets up the grid around the cells low to high. */
-static pmb_status make_grid(pmb_particles *p, const double low[3], const double high[3])
+/* Sets up the grid within the bounds. */
+static pmb_status make_grid(pmb_particles *p, const pmb_particle_bounds *bounds)
 {
   const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
   const pmb_particle_request *r = &p->request;
-  const double spacing = r->spacing, limit = (double)r->brick_limit, most = 0x1p28;
+  const double spacing = r->spacing, limit = (double)r->brick_limit;
   const double side = 2 * p->reach; /* the cube that one particle reaches at least */
-  double bricks = 1, longest = 0, farthest = 0;
   const double least = side * side * side / 3 / (double)PMB_BRICK_SAMPLES;
   if (p->count > 0 && !(least <= limit)) {
     return too_many(p, least, spacing * sqrt(least / limit) * 1.1);
   }
-  for (int a = 0; a < 3; ++a) {
-    const double samples = high[a] - low[a] + 2 * ceil(p->reach) + 8;
-    longest = samples > longest ? samples : longest;
-    farthest = fmax(farthest, fmax(fabs(low[a]), fabs(high[a])));
-    bricks *= samples / size[a] + 2;
-  }
-  if (farthest > 0x1p51) {
-    return pmb_fail(p->context, PMB_TOO_LARGE,
-      "pmb_particles_count: a particle is %g cells of size %g from the origin; use a spacing of %.3g or more, or move the "
-      "particles",
-      farthest, spacing, farthest * spacing / 0x1p50);
-  }
-  if (longest > most || bricks > 0x1p59) {
-    return pmb_fail(p->context, PMB_TOO_LARGE,
-      "pmb_particles_count: the particles with spacing %g need %g samples along an axis, and the limit is 2^28; use a "
-      "spacing of %.3g or more",
-      spacing, longest, spacing * fmax(longest / most, cbrt(bricks / 0x1p59)) * 1.1);
+  const pmb_status status = pmb_particles_set_spans(p, bounds);
+  const double samples[3] = { (double)p->grid[0], (double)p->grid[1], (double)p->grid[2] };
+  if (status != PMB_OK || !pmb_particles_fit(samples)) {
+    return status
+      ? status
+      : pmb_fail(p->context, PMB_TOO_LARGE,
+          "pmb_particles_count: the particles with spacing %g need %g x %g x %g samples, and the limit is 2^28 "
+          "along an axis and 2^59 bricks; use a larger spacing",
+          spacing, samples[0], samples[1], samples[2]);
   }
   for (int a = 0; a < 3; ++a) {
-    p->first[a] = (int64_t)low[a] - (int64_t)ceil(p->reach) - 2;
-    const int64_t samples = (int64_t)high[a] - p->first[a] + (int64_t)ceil(p->reach) + 3;
-    p->bricks[a] = (samples + size[a] - 1) / size[a] + 1;
+    p->bricks[a] = (p->grid[a] + size[a] - 1) / size[a] + 1;
   }
   make_grades(p);
   p->layer_begin = r->whole ? layer_from(p, r->z_begin) : 0;
@@ -188,6 +179,7 @@ static pmb_status merge_facts(pmb_particles *p, pmb_particle_bounds *bounds)
   }
   p->count = all.kept;
   p->all_add = r->kernel != PMB_KERNEL_SPHERES && !all.negative;
+  p->reached = all.reached;
   p->sizes.left_out = r->positions.count - p->count;
   *bounds =
     (pmb_particle_bounds){ .struct_size = sizeof(*bounds), .radius = r->radii.values ? all.radius : r->radius };
@@ -203,6 +195,15 @@ static pmb_status merge_facts(pmb_particles *p, pmb_particle_bounds *bounds)
   return PMB_OK;
 }
 
+/* Lends the spans that were found to bounds. */
+static void give_spans(const pmb_particles *p, pmb_particle_bounds *bounds)
+{
+  for (int a = 0; a < 3; ++a) {
+    bounds->spans[a] = p->spans[a].data;
+    bounds->span_count[a] = p->span_count[a];
+  }
+}
+
 pmb_status pmb_particles_find_grid(pmb_particles *p)
 {
   const pmb_particle_bounds *whole = p->request.whole;
@@ -211,6 +212,10 @@ pmb_status pmb_particles_find_grid(pmb_particles *p)
   p->prepared = status == PMB_OK;
   if (status != PMB_OK || p->count == 0) {
     return status;
+  }
+  if (!whole && !p->request.on_device && pmb_particles_are_far(&bounds)) {
+    PMB_STEP(pmb_particles_find_spans(p));
+    give_spans(p, &bounds);
   }
   for (int a = 0; whole && a < 3; ++a) {
     if (!(whole->low[a] <= bounds.low[a] && bounds.high[a] <= whole->high[a] && bounds.radius <= whole->radius)) {
@@ -224,7 +229,7 @@ pmb_status pmb_particles_find_grid(pmb_particles *p)
     bounds = *whole;
     set_reach(p, bounds.radius);
   }
-  return make_grid(p, bounds.low, bounds.high);
+  return make_grid(p, &bounds);
 }
 
 pmb_status pmb_particles_reserve_facts(pmb_particles *p)
@@ -242,8 +247,15 @@ static pmb_status find_facts(pmb_particles *p)
 
 pmb_status pmb_particles_bounds(pmb_particles *p, pmb_particle_bounds *bounds)
 {
-  const pmb_status status = find_facts(p);
-  return status ? status : merge_facts(p, bounds);
+  const pmb_particle_bounds *whole = p->request.whole;
+  PMB_STEP(find_facts(p));
+  PMB_STEP(merge_facts(p, bounds));
+  if (whole && pmb_particles_are_far(whole)) {
+    set_reach(p, whole->radius);
+    PMB_STEP(pmb_particles_find_spans(p));
+    give_spans(p, bounds);
+  }
+  return PMB_OK;
 }
 
 pmb_status pmb_particles_prepare(pmb_particles *p)
@@ -268,11 +280,11 @@ static void key_chunk(void *data, int worker, size_t chunk)
     pmb_particles_read(&r->radii, 1, first, n, radii);
   }
   for (int64_t i = 0; i < n; ++i) {
-    if (is_finite_place(places + 3 * i)) {
+    if (pmb_place_fits(places + 3 * i, r->spacing)) {
       const float reach = p->grade_count > 1 ? (float)reach_of(p, length_of(p, radii[i])) : 0;
       int64_t cell[3];
       for (int a = 0; a < 3; ++a) {
-        cell[a] = (int64_t)floor(places[3 * i + a] / r->spacing) - p->first[a];
+        cell[a] = (int64_t)grid_cell(p, a, floor(places[3 * i + a] / r->spacing));
       }
       ((uint64_t *)p->keys[0].data)[to] =
         pmb_grade_key(pmb_grade_of(p->grades, p->grade_count, reach), cell[0], cell[1], cell[2]);
@@ -382,18 +394,20 @@ static void fill_chunk(void *data, int worker, size_t chunk)
     pmb_particles_read(&r->positions, 3, index, 1, place);
     for (int a = 0; a < 3; ++a) {
       const double at = place[a] / r->spacing, cell = floor(at);
-      ((int32_t *)p->cells[a].data)[i] = (int32_t)((int64_t)cell - p->first[a]);
+      ((int32_t *)p->cells[a].data)[i] = (int32_t)grid_cell(p, a, cell);
       ((float *)p->fractions[a].data)[i] = (float)(at - cell);
     }
-    const double length = length_of(p, read_or(&r->radii, index, r->radius));
-    ((float *)p->amounts.data)[i] = pmb_kernel_amount((int)r->kernel, length, r->spacing,
-      read_or(&r->masses, index, 1), read_or(&r->densities, index, 0), read_or(&r->weights, index, 1));
+    const double radius = read_or(&r->radii, index, r->radius), length = length_of(p, radius);
+    const double unit = r->densities.values ? 1 : r->spacing;
+    const double mass = read_or(&r->masses, index, pmb_default_mass(r->radii.values != NULL, radius, unit));
+    ((float *)p->amounts.data)[i] = pmb_kernel_amount(
+      (int)r->kernel, length, r->spacing, mass, read_or(&r->densities, index, 0), read_or(&r->weights, index, 1));
     if (r->radii.values) {
       ((float *)p->scales.data)[i] = (float)pmb_kernel_scale(r->kernel, length);
       ((float *)p->reaches.data)[i] = (float)reach_of(p, length);
     }
-    if (r->kernel == PMB_KERNEL_SPLINE && r->masses.values && !r->densities.values) {
-      ((float *)p->masses.data)[i] = (float)read_or(&r->masses, index, 1);
+    if (p->has_masses) {
+      ((float *)p->masses.data)[i] = (float)mass;
     }
   }
 }
@@ -482,7 +496,7 @@ pmb_status pmb_particles_sort(pmb_particles *p)
   const pmb_particle_request *r = &p->request;
   const int64_t n = p->count;
   const int varied = r->radii.values != NULL;
-  const int weighed = r->kernel == PMB_KERNEL_SPLINE && r->masses.values && !r->densities.values;
+  p->has_masses = r->kernel == PMB_KERNEL_SPLINE && (r->masses.values || varied) && !r->densities.values;
   const struct {
     pmb_buffer *buffer;
     int64_t count;
@@ -490,7 +504,7 @@ pmb_status pmb_particles_sort(pmb_particles *p)
   } wanted[] = { { &p->keys[0], n, 8 }, { &p->keys[1], n, 8 }, { &p->indices[0], n, 4 }, { &p->indices[1], n, 4 },
     { &p->cells[0], n, 4 }, { &p->cells[1], n, 4 }, { &p->cells[2], n, 4 }, { &p->fractions[0], n, 4 },
     { &p->fractions[1], n, 4 }, { &p->fractions[2], n, 4 }, { &p->amounts, n, 4 }, { &p->scales, varied ? n : 0, 4 },
-    { &p->reaches, varied ? n : 0, 4 }, { &p->masses, weighed ? n : 0, 4 } };
+    { &p->reaches, varied ? n : 0, 4 }, { &p->masses, p->has_masses ? n : 0, 4 } };
   for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); ++i) {
     const int64_t room = wanted[i].count + PMB_PARTICLE_TAIL;
     const pmb_status status =
@@ -505,14 +519,64 @@ pmb_status pmb_particles_sort(pmb_particles *p)
   pmb_status status = pmb_particles_run(p, chunks_of(r->positions.count, PMB_PARTICLE_CHUNK), key_chunk, 0.02, 0.04);
   status = status ? status : sort_keys(p, &sorted);
   p->sorted = p->indices[sorted].data;
+  p->sorted_keys = p->keys[sorted].data;
+  p->parts = p->keys[1 - sorted].data;
+  p->twins = p->indices[1 - sorted].data;
   fill_job job = { p, p->sorted, NULL };
   status = status ? status : fill_particles(&job, fill_chunk);
   if (status != PMB_OK) {
     return status;
   }
-  find_grades(p, p->keys[sorted].data);
-  status = check_cubes(p, p->keys[sorted].data);
-  return status ? status : find_rows(p, p->keys[sorted].data);
+  find_grades(p, p->sorted_keys);
+  status = check_cubes(p, p->sorted_keys);
+  return status ? status : find_rows(p, p->sorted_keys);
+}
+
+/* ---- twins ---- */
+
+static void parts_of_chunk(void *data, int worker, size_t chunk)
+{
+  pmb_particles *p = data;
+  const int64_t first = (int64_t)chunk * PMB_PARTICLE_CHUNK, end = pmb_smaller(first + PMB_PARTICLE_CHUNK, p->count);
+  (void)worker;
+  for (int64_t i = first; i < end; ++i) {
+    int32_t cell[3];
+    float fraction[3];
+    for (int a = 0; a < 3; ++a) {
+      cell[a] = ((const int32_t *)p->cells[a].data)[i];
+      fraction[a] = ((const float *)p->fractions[a].data)[i];
+    }
+    p->parts[i] =
+      pmb_twin_part(p->request.radii.values ? ((const float *)p->scales.data)[i] : p->scale, cell, fraction);
+  }
+}
+
+/* Finds the first twin of each particle among those of its cube. */
+static void twins_of_chunk(void *data, int worker, size_t chunk)
+{
+  pmb_particles *p = data;
+  const int64_t first = (int64_t)chunk * PMB_PARTICLE_CHUNK, end = pmb_smaller(first + PMB_PARTICLE_CHUNK, p->count);
+  const float *scales = p->request.radii.values ? p->scales.data : NULL;
+  int64_t cube = pmb_find_key(p->sorted_keys, p->count, p->sorted_keys[first], 0);
+  (void)worker;
+  for (int64_t i = first; i < end; ++i) {
+    int64_t twin = cube = p->sorted_keys[i] == p->sorted_keys[cube] ? cube : i;
+    while (p->parts[twin] != p->parts[i] || (scales && scales[twin] != scales[i])) {
+      ++twin;
+    }
+    p->twins[i] = (uint32_t)twin;
+    if (twin < i) {
+      __atomic_store_n(&p->has_twins, 1, __ATOMIC_RELAXED);
+    }
+  }
+}
+
+pmb_status pmb_particles_find_twins(pmb_particles *p)
+{
+  const int64_t chunks = chunks_of(p->count, PMB_PARTICLE_CHUNK);
+  p->has_twins = 0;
+  const pmb_status status = pmb_particles_run(p, chunks, parts_of_chunk, 0.05, 0.05);
+  return status ? status : pmb_particles_run(p, chunks, twins_of_chunk, 0.05, 0.05);
 }
 
 /* ---- sort again after pass shapes ---- */

@@ -3,6 +3,8 @@
  *
  * Holds the samples of a window of bricks: a group of layers, which is classified next, and the layer after it, which contains
  * the group's halo. Keeps a record of each active brick and a number per point. */
+#include <float.h>
+
 #include "particles/pmb_particle_job.h"
 
 pmb_status pmb_particles_reserve(pmb_particles *p, pmb_buffer *buffer, int64_t count, size_t size, const char *what)
@@ -91,7 +93,8 @@ void pmb_particles_destroy(pmb_particles *p)
       &p->cells[0], &p->cells[1], &p->cells[2], &p->fractions[0], &p->fractions[1], &p->fractions[2], &p->scales,
       &p->amounts, &p->reaches, &p->masses, &p->shapes, &p->moved, &p->row_keys, &p->row_begins, &p->layers,
       &p->layer_begins, &p->bits, &p->bricks_reached, &p->samples, &p->sides, &p->unsure, &p->active, &p->parameters,
-      &p->candidates, &p->scratch, &p->cpu_scratch, &p->cloud, &p->cpu.found.records, &p->cpu.found.chunks };
+      &p->candidates, &p->spans[0], &p->spans[1], &p->spans[2], &p->scratch, &p->cpu_scratch, &p->cloud,
+      &p->cpu.found.records, &p->cpu.found.chunks };
     for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
       pmb_buffer_free(memory, buffers[i]);
     }
@@ -337,21 +340,59 @@ static pmb_status reserve_workers(pmb_particles *p)
                 : pmb_particles_reserve(p, &p->cpu_scratch, workers, pmb_cpu_scratch_size(PMB_FLOAT32), "workers");
 }
 
+/* Sets the amounts of twins from those of the first ones. */
+static void copy_amounts(pmb_particles *p)
+{
+  float *amounts = p->amounts.data;
+  const float *masses = p->has_masses ? p->masses.data : NULL;
+  for (int64_t i = 0; p->has_twins && i < p->count; ++i) {
+    const int64_t first = p->twins[i];
+    if (first < i) {
+      amounts[i] = pmb_twin_amount(amounts[first], masses ? masses[i] : 1, masses ? masses[first] : 1);
+    }
+  }
+}
+
+/* Moves twins like the first ones, with their shape. */
+static void copy_moved(pmb_particles *p)
+{
+  const float *amounts = p->amounts.data;
+  pmb_particle_moved *moved = p->moved.data;
+  for (int64_t i = 0; p->has_twins && i < p->count; ++i) {
+    const int64_t first = p->twins[i];
+    if (first < i) {
+      moved[i] = moved[first];
+      moved[i].amount = pmb_twin_amount(moved[first].amount, amounts[i], amounts[first]);
+      moved[i].index = p->sorted[i];
+      for (int a = 0; a < 3; ++a) {
+        const float *fractions = p->fractions[a].data;
+        moved[i].fraction[a] = pmb_twin_move(moved[first].fraction[a], fractions[first], fractions[i]);
+      }
+    }
+  }
+}
+
 /* Sorts the particles. Computes densities if the kernel needs them and the request has none, and shapes if it is anisotropic. */
 static pmb_status sort_particles(pmb_particles *p)
 {
   const int64_t chunks = chunks_of(p->count, PMB_PARTICLE_DENSITIES);
   pmb_status status = pmb_particles_sort(p);
   status = status ? status : reserve_workers(p);
-  if (status == PMB_OK && p->request.kernel == PMB_KERNEL_SPLINE && !p->request.densities.values) {
-    status = pmb_particles_run(p, chunks, p->loops->particle_densities, 0.05, 0.07);
+  if (status != PMB_OK || p->request.kernel != PMB_KERNEL_SPLINE) {
+    return status;
   }
-  if (status == PMB_OK && p->kernel == PMB_KERNEL_SHAPED) {
-    status = pmb_particles_reserve(p, &p->moved, p->count, sizeof(pmb_particle_moved), "the particles' shapes");
-    status = status ? status : pmb_particles_run(p, chunks, p->loops->particle_shapes, 0.07, 0.1);
-    status = status ? status : pmb_particles_sort_moved(p);
+  PMB_STEP(pmb_particles_find_twins(p));
+  if (!p->request.densities.values) {
+    PMB_STEP(pmb_particles_run(p, chunks, p->loops->particle_densities, 0.05, 0.07));
+    copy_amounts(p);
   }
-  return status;
+  if (p->kernel == PMB_KERNEL_SHAPED) {
+    PMB_STEP(pmb_particles_reserve(p, &p->moved, p->count, sizeof(pmb_particle_moved), "the particles' shapes"));
+    PMB_STEP(pmb_particles_run(p, chunks, p->loops->particle_shapes, 0.07, 0.1));
+    copy_moved(p);
+    PMB_STEP(pmb_particles_sort_moved(p));
+  }
+  return PMB_OK;
 }
 
 static pmb_status count_particles(pmb_particles *p)
@@ -485,6 +526,24 @@ static pmb_status emit_arrays(pmb_particles *p, const pmb_mesh *mesh)
   return pmb_particles_run(p, chunks, p->loops->particle_emit, 0, 1);
 }
 
+/* Fails if coordinates of the grid do not fit the mesh's type. */
+static pmb_status check_coordinates(pmb_particles *p, const pmb_mesh *mesh)
+{
+  const double most = mesh->point_type == PMB_FLOAT32 ? FLT_MAX : DBL_MAX;
+  double farthest = 0;
+  for (int a = 0; a < 3; ++a) {
+    const pmb_particle_span *spans = p->spans[a].data;
+    farthest = fmax(farthest, fmax(-spans[0].low, spans[p->span_count[a] - 1].high) + p->reach + 3);
+  }
+  farthest *= p->request.spacing;
+  return farthest <= most
+    ? PMB_OK
+    : pmb_fail(p->context, PMB_INVALID,
+        "pmb_particles_emit: the grid reaches to %g, and coordinates of this precision to %g; use double precision, or smaller "
+        "radii",
+        farthest, most);
+}
+
 pmb_status pmb_particles_emit(pmb_particles *p, const pmb_mesh *mesh)
 {
   if (!p) {
@@ -504,6 +563,9 @@ pmb_status pmb_particles_emit(pmb_particles *p, const pmb_mesh *mesh)
   }
   if (status == PMB_OK && !p->on_device && (total.points > 0 || !context->backend->fill_offsets)) {
     status = pmb_check_host(context, "pmb_particles_emit", mesh->on_device);
+  }
+  if (status == PMB_OK && mesh->points && total.points > 0) {
+    status = check_coordinates(p, mesh);
   }
   if (status == PMB_OK) {
     pmb_begin_mesh(mesh);

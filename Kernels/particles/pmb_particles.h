@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Surfaces of particles: fluids, molecules, scans.
+ * Surfaces of particles: fluids, molecules, scans. After "GPU Marching Cubes from Point Clouds in WebGL" (miaumiau.cat).
  *
  * A kernel around each particle gives a potential. The mesh is the isosurface of the sum on a grid of cubic cells. The grid exists
  * only in bricks (pmb.h) that a kernel reaches, so memory does not grow with the box around the particles. The mesh is closed:
@@ -46,6 +46,8 @@ typedef enum pmb_particle_kernel {
   PMB_KERNEL_SPHERES = 3     /* signed distance to the union of spheres, positive inside */
 } pmb_particle_kernel;
 
+enum { PMB_PARTICLE_TERMS = 64 };
+
 /* The source of normals and gradients. Differences are those of the potential's samples at both ends of a point's edge,
  * interpolated to the point. The potential of spheres is clamped at isovalue - 1.75 * spacing, for differences too. */
 typedef enum pmb_particle_normals {
@@ -63,6 +65,12 @@ typedef struct pmb_particle_array {
   int64_t stride; /* elements from one particle to the next; 0: packed */
 } pmb_particle_array;
 
+/* Cells with particles along an axis, between gaps that the grid leaves out. */
+typedef struct pmb_particle_span {
+  double low, high;
+  int64_t at; /* set by pmb_particles_count */
+} pmb_particle_span;
+
 /* What every part of a cloud has to know about the whole. */
 typedef struct pmb_particle_bounds {
   size_t struct_size;
@@ -70,13 +78,16 @@ typedef struct pmb_particle_bounds {
   double radius;          /* the greatest */
   double reach;           /* the greatest reach of a kernel, in cells */
   double halo;            /* a part needs the particles within this many cells of z_begin and z_end */
+  /* NULL: one from low to high. Else in any order, they may overlap; borrowed: of pmb_particles_find_bounds until the next call. */
+  const pmb_particle_span *spans[3];
+  int64_t span_count[3];
 } pmb_particle_bounds;
 
 typedef struct pmb_particle_request {
   size_t struct_size;
   pmb_particle_array
-    positions;    /* 3 components. Particles at positions that are not finite are left out, and counted as left_out */
-  double spacing; /* edge of a cell, world length. Samples lie at its multiples */
+    positions; /* 3 components. Particles at positions that are not finite or beyond cell 2^51 are left out and counted */
+  double spacing;  /* edge of a cell, world length. Samples lie at its multiples */
   double isovalue; /* above 0. For spheres any depth below their surface; from the radius on there is no mesh */
   pmb_particle_kernel kernel;
   double radius;            /* of each particle, if radii is not set */
@@ -84,12 +95,14 @@ typedef struct pmb_particle_request {
   double smoothing;         /* smoothing length as a multiple of the radius; 0: 2. Spheres ignore it */
   /* For the spline only. A particle's volume is mass / density. Without densities the same kernel computes them; then only the
    * ratios of masses matter. */
-  pmb_particle_array masses;    /* above 0; not set: all 1 */
+  pmb_particle_array masses;    /* above 0; not set: (2 radius)^3 with radii, else 1 */
   pmb_particle_array densities; /* above 0 */
   pmb_particle_array weights;   /* for Gaussian and polynomial only; not set: all 1 */
-  int64_t brick_limit; /* most bricks with samples; 0: 2^26. Beyond it a count fails and suggests a spacing */
+  /* Most bricks with samples; 0: 2^26. Beyond it a count fails and suggests a spacing. It fails, too, if the particles reach more than
+   * PMB_PARTICLE_TERMS times as many samples, each particle by itself: that would take minutes. */
+  int64_t brick_limit;
   /* 1: the arrays are device memory of the context's GPU. The count waits for the work in `stream`, as pmb_bind does. Grids of
-   * more than 2^26 rows of bricks need host memory: the CPU computes them. */
+   * more than 2^26 rows of bricks need host memory: the CPU computes them. Far particles (pmb_particles_are_far) need it too. */
   int on_device;
   void *stream;
   /* NULL: the request has all particles. Else it has a part of a cloud with these bounds, borrowed during the call. The mesh then
@@ -116,7 +129,7 @@ typedef struct pmb_particle_image {
 typedef struct pmb_particle_sizes {
   size_t struct_size;
   int64_t points, triangles;
-  int64_t left_out;      /* particles at positions that are not finite */
+  int64_t left_out;      /* particles at positions that are not finite or beyond cell 2^51 */
   int64_t bricks;        /* bricks that a kernel reaches */
   int64_t active_bricks; /* bricks that the surface crosses; for a part those in its layers */
   int on_device;         /* 1: the GPU has counted */
@@ -131,10 +144,17 @@ pmb_status pmb_particles_create(pmb_context *context, pmb_particles **particles)
 /* NULL is allowed. */
 void pmb_particles_destroy(pmb_particles *particles);
 
-/* Finds the bounds of the request's particles. Set bounds->struct_size. The isovalue matters; whole, z_begin and z_end are ignored.
- * For several parts together take the least `low` and the greatest of each other member. Discards the last count. */
+/* Finds the bounds of the request's particles. Set bounds->struct_size. The isovalue matters; z_begin and z_end are ignored.
+ * For several parts together take the least `low` and the greatest of each other member. If these are far, call it again with them
+ * as `whole`, and take the spans of all parts. Discards the last count. */
 pmb_status pmb_particles_find_bounds(
   pmb_particles *particles, const pmb_particle_request *request, pmb_particle_bounds *bounds);
+
+/* 1: the grid has room at a position; 0: particles there are left out. */
+int pmb_particles_take(const double place[3], double spacing);
+
+/* 1: the grid has to leave out cells between particles that are far apart, and needs the bounds' spans. */
+int pmb_particles_are_far(const pmb_particle_bounds *bounds);
 
 /* Sorts the particles, computes the potential and finds the size of the mesh. Set sizes->struct_size; on failure the other members
  * are 0. PMB_TOO_LARGE if the grid has more bricks than brick_limit, or more than 2^28 samples along an axis. */

@@ -9,8 +9,7 @@ typedef struct PMB_T_NAME(typed) {
   PMB_T_REAL t[3][LANES];
   PMB_T_REAL rows[4][4][LANES]; /* of a cell, y + 2 z: its two samples, and one on each side */
   PMB_T_REAL value[LANES], before[LANES], extreme[LANES]; /* see pmb_ray_walk */
-  double sum[LANES];
-  int32_t count[LANES];
+  double sum[LANES], length[LANES];
 } PMB_T_NAME(typed);
 
 /* Reads a cell's two samples along x at offsets from `first`. */
@@ -167,7 +166,7 @@ static void PMB_T_NAME(find_gradient)(ray_lanes *s, const PMB_T_NAME(typed) * v,
     for (int c = 0; c < 8; ++c) {
       d[c] = PMB_T_REAL_NAME(pmb_difference)(low[c][l], high[c][l], factor[c >> axis & 1][l]);
     }
-    gradient[l] = (float)PMB_T_NAME(pmb_ray_blend)(d, t);
+    gradient[l] = PMB_T_NAME(pmb_ray_narrow_gradient)(job, PMB_T_NAME(pmb_ray_blend)(d, t));
   }
   memcpy(s->gradient[axis], gradient, sizeof(gradient));
 }
@@ -218,56 +217,46 @@ static int PMB_T_NAME(enter_brick)(const ray_lanes *s, const pmb_ray *ray, PMB_T
 }
 
 /* Writes a lane's pixel. Surfaces are in the picture, or will be. */
-static void PMB_T_NAME(end_pixel)(ray_lanes *s, PMB_T_NAME(typed) * v, const pmb_ray_request *request, int l)
+static void PMB_T_NAME(end_pixel)(ray_lanes *s, PMB_T_NAME(typed) * v, int l)
 {
   const pmb_ray_job *job = s->job;
   pmb_pixel pixel = { { s->color[0][l], s->color[1][l], s->color[2][l], s->color[3][l] }, 1 };
-  if (job->mode >= PMB_RAY_MAXIMUM && v->count[l] > 0) {
-    const PMB_T_REAL value = job->mode == PMB_RAY_AVERAGE ? (PMB_T_REAL)(v->sum[l] / v->count[l]) : v->extreme[l];
-    const pmb_ray_entry entry = pmb_ray_color(job, PMB_T_NAME(pmb_ray_place_of)(job, value));
+  if (job->mode >= PMB_RAY_MAXIMUM && (v->length[l] > 0 || v->extreme[l] == v->extreme[l])) {
+    const double mean = v->sum[l] / v->length[l];
+    const pmb_ray_entry entry = pmb_ray_color(job, PMB_T_NAME(pmb_ray_result)(job, job->mode, v->extreme[l], mean));
     pmb_ray_behind(&pixel, entry.color, 0, 1);
   }
   if (job->mode != PMB_RAY_ISOSURFACE) {
-    put_pixel(s, request, s->pixel[l], &pixel);
+    put_pixel(s, s->pixel[l], &pixel);
   }
   s->pixel[l] = -1;
 }
 
 /* Gives a lane the tile's next pixel whose ray meets the volume. Returns 0 if none is left. */
-static int PMB_T_NAME(begin_pixel)(ray_lanes *s, PMB_T_NAME(typed) * v, const pmb_ray_request *request, int l)
+static int PMB_T_NAME(begin_pixel)(ray_lanes *s, PMB_T_NAME(typed) * v, int l)
 {
-  static const pmb_pixel nothing = { { 0, 0, 0, 0 }, 1 };
-  const pmb_ray_job *job = s->job;
-  const PMB_T_REAL none = (PMB_T_REAL)NAN;
   while (s->next_pixel < s->pixels) {
-    const int pixel = s->next_pixel++, x = pixel_x(s, pixel), y = pixel_y(s, pixel);
-    if (x >= job->width || y >= job->height) {
-      continue;
-    }
-    const float *limits = request->depth_limit;
+    const int pixel = s->next_pixel++;
     pmb_ray *ray = &s->ray[l];
-    put_pixel(s, request, pixel, &nothing);
-    if (!pmb_ray_make(job, x, y, limits ? limits[(size_t)y * (size_t)job->width + (size_t)x] : 1, ray)) {
+    if (!make_ray(s, pixel, ray)) {
       continue;
     }
-    const PMB_T_NAME(pmb_ray_walk)
-      walk = { pmb_ray_first_brick(job, ray), ray->enter, 0, -1, none, none, none, 0, 0 };
-    v->walk[l] = walk;
-    v->value[l] = v->extreme[l] = none;
-    v->sum[l] = 0;
-    v->count[l] = 0;
+    v->walk[l] = PMB_T_NAME(pmb_ray_begin)(s->job, ray);
+    v->value[l] = v->walk[l].value;
+    v->extreme[l] = v->walk[l].extreme;
+    v->sum[l] = v->length[l] = 0;
     s->pixel[l] = pixel;
     set_ray(s, l, ray);
     s->last[l] = -1;
     return 1;
   }
   set_ray(s, l, NULL);
-  v->value[l] = none; /* so that no surface lies between it and the first cell's value */
+  v->value[l] = (PMB_T_REAL)INFINITY; /* so that no surface lies between it and the first cell's value */
   return 0;
 }
 
 /* Moves a lane to the next sample of its ray or of a later one. ended: 1 ends its ray. Returns 0 if the tile has no more. */
-static int PMB_T_NAME(go_on)(ray_lanes *s, PMB_T_NAME(typed) * v, const pmb_ray_request *request, int l, int ended)
+static int PMB_T_NAME(go_on)(ray_lanes *s, PMB_T_NAME(typed) * v, int l, int ended)
 {
   for (;;) {
     if (s->pixel[l] >= 0) {
@@ -283,9 +272,9 @@ static int PMB_T_NAME(go_on)(ray_lanes *s, PMB_T_NAME(typed) * v, const pmb_ray_
       if (!ended && walk->next <= walk->last) {
         return 1;
       }
-      PMB_T_NAME(end_pixel)(s, v, request, l);
+      PMB_T_NAME(end_pixel)(s, v, l);
     }
-    if (!PMB_T_NAME(begin_pixel)(s, v, request, l)) {
+    if (!PMB_T_NAME(begin_pixel)(s, v, l)) {
       return 0;
     }
     ended = 0;
@@ -297,7 +286,7 @@ typedef struct PMB_T_NAME(surfaces) {
   ray_lanes s;
   PMB_T_NAME(typed) v;
   int count;
-  float low[LANES], high[LANES]; /* as in pmb_ray_interval */
+  float low[LANES], high[LANES]; /* as in pmb_ray_interval; s.turn: of the normals */
   PMB_T_REAL from[LANES], to[LANES], iso[LANES];
   uint8_t is_opaque[PMB_RAY_TILE * PMB_RAY_TILE]; /* per pixel of the tile: hides what is behind */
 } PMB_T_NAME(surfaces);
@@ -352,26 +341,26 @@ static void PMB_T_NAME(refine)(PMB_T_NAME(surfaces) * w)
 }
 
 /* Composites a surface in the picture. */
-static void PMB_T_NAME(put_surface)(PMB_T_NAME(surfaces) * w, const pmb_ray_request *request, int l)
+static void PMB_T_NAME(put_surface)(PMB_T_NAME(surfaces) * w, int l)
 {
   const ray_lanes *s = &w->s;
   const int number = s->pixel[l];
-  const size_t at = pixel_offset(s, request, number);
+  const size_t at = pixel_offset(s, number);
   const float color[4] = { s->entry[0][l], s->entry[1][l], s->entry[2][l], s->entry[3][l] };
-  if (w->is_opaque[number]) {
+  if (w->is_opaque[number] || !(s->r[l] >= s->begin[l] && s->r[l] < s->ray[l].end)) {
     return;
   }
   pmb_pixel pixel = { { 0, 0, 0, 0 }, pmb_ray_depth(s->job, &s->ray[l], s->r[l]) };
-  memcpy(pixel.color, request->colors + 4 * at, sizeof(pixel.color));
-  if (request->depth && request->depth[at] < pixel.depth) {
-    pixel.depth = request->depth[at];
+  memcpy(pixel.color, s->request->colors + 4 * at, sizeof(pixel.color));
+  if (s->request->depth && s->request->depth[at] < pixel.depth) {
+    pixel.depth = s->request->depth[at];
   }
   w->is_opaque[number] = !pmb_ray_behind(&pixel, color, 0, 1);
-  put_pixel(s, request, number, &pixel);
+  put_pixel(s, number, &pixel);
 }
 
 /* Finds the surfaces' places and colors and puts them into the picture: pmb_ray_surfaces for all lanes. */
-static void PMB_T_NAME(put_surfaces)(PMB_T_NAME(surfaces) * w, const pmb_ray_request *request)
+static void PMB_T_NAME(put_surfaces)(PMB_T_NAME(surfaces) * w)
 {
   ray_lanes *s = &w->s;
   const PMB_T_NAME(typed) *v = &w->v;
@@ -379,6 +368,7 @@ static void PMB_T_NAME(put_surfaces)(PMB_T_NAME(surfaces) * w, const pmb_ray_req
     set_ray(s, l, NULL);
     w->low[l] = w->high[l] = 0;
     w->from[l] = w->to[l] = w->iso[l] = 0;
+    s->turn[l] = 1;
   }
   PMB_T_NAME(refine)(w);
   s->wants_gradients = 1;
@@ -396,7 +386,7 @@ static void PMB_T_NAME(put_surfaces)(PMB_T_NAME(surfaces) * w, const pmb_ray_req
   PMB_T_NAME(find_gradients)(s, v, (1u << w->count) - 1);
   light_colors(s);
   for (int l = 0; l < w->count; ++l) {
-    PMB_T_NAME(put_surface)(w, request, l);
+    PMB_T_NAME(put_surface)(w, l);
   }
   w->count = 0;
 }
@@ -412,13 +402,14 @@ static void PMB_T_NAME(add_surface)(
   for (int c = 0; c < 4; ++c) {
     w->s.entry[c][to] = isovalue->color[c];
   }
-  w->low[to] = PMB_T_NAME(pmb_ray_within)(&s->ray[l], s->next[l] - 2);
-  w->high[to] = PMB_T_NAME(pmb_ray_within)(&s->ray[l], s->next[l] - 1);
+  w->s.turn[to] = v->before[l] < v->value[l] ? -1 : 1; /* the value rises along the ray: its gradient points away */
+  w->low[to] = s->low[l];
+  w->high[to] = s->r[l];
   w->from[to] = v->before[l];
   w->to[to] = v->value[l];
   w->iso[to] = (PMB_T_REAL)isovalue->value;
   if (w->count == LANES) {
-    PMB_T_NAME(put_surfaces)(w, s->picture->request);
+    PMB_T_NAME(put_surfaces)(w);
   }
 }
 
@@ -432,7 +423,7 @@ static uint32_t PMB_T_NAME(show_surfaces)(const ray_lanes *s, const PMB_T_NAME(t
     const PMB_T_REAL iso = (PMB_T_REAL)job->isovalues[i].value;
     PMB_EACH_LANE (l) {
       const int differ = (v->before[l] >= iso) != (v->value[l] >= iso);
-      crossed |= (uint32_t)(differ & (v->before[l] == v->before[l]) & (v->value[l] == v->value[l])) << l;
+      crossed |= (uint32_t)(differ & PMB_IS_FINITE(v->before[l]) & (v->value[l] == v->value[l])) << l;
     }
   }
   for (; crossed; crossed &= crossed - 1) {
@@ -442,7 +433,7 @@ static uint32_t PMB_T_NAME(show_surfaces)(const ray_lanes *s, const PMB_T_NAME(t
       const pmb_ray_isovalue *isovalue = PMB_T_NAME(pmb_ray_met)(job, i, v->before[l], v->value[l]);
       if (isovalue) {
         PMB_T_NAME(add_surface)(w, s, v, l, isovalue);
-        ended = isovalue->color[3] >= 1;
+        ended = isovalue->color[3] >= 1 && s->low[l] >= s->begin[l];
       }
     }
     ends |= (uint32_t)(ended || w->is_opaque[s->pixel[l]]) << l;
@@ -450,17 +441,51 @@ static uint32_t PMB_T_NAME(show_surfaces)(const ray_lanes *s, const PMB_T_NAME(t
   return ends;
 }
 
+/* pmb_ray_sample for those of the wanted lanes whose cells have no values or, in modes of pairs, the cells before. Returns bits of
+ * lanes whose cells have none. */
+static uint32_t PMB_T_NAME(mend_samples)(ray_lanes *s, PMB_T_NAME(typed) * v, uint32_t wanted)
+{
+  const pmb_ray_job *job = s->job;
+  const int pairs = job->mode < PMB_RAY_COMPOSITE;
+  uint32_t without = 0, after = 0;
+  PMB_EACH_LANE (l) {
+    without |= (uint32_t) !(v->value[l] == v->value[l]) << l;
+  }
+  if (pairs) {
+    PMB_EACH_LANE (l) {
+      after |= (uint32_t) !(v->before[l] == v->before[l]) << l;
+    }
+  }
+  const uint32_t missing = (without | after) & wanted;
+  for (uint32_t rest = missing; rest; rest &= rest - 1) {
+    const int l = pmb_lowest_bit(rest);
+    PMB_T_NAME(pmb_ray_walk) *walk = &v->walk[l];
+    PMB_T_NAME(pmb_ray_cell) cell;
+    PMB_T_REAL before = (PMB_T_REAL)NAN;
+    v->value[l] = PMB_T_NAME(pmb_ray_sample)(job, &s->ray[l], s->next[l] - 1, pairs, walk, &cell, &before);
+    v->before[l] =
+      job->mode == PMB_RAY_SEGMENTS ? (PMB_T_REAL)PMB_T_NAME(pmb_ray_span_place_of)(job, before) : before;
+    s->low[l] = walk->low;
+    s->r[l] = walk->high;
+    s->part[l] = walk->part;
+  }
+  if (missing) {
+    PMB_T_NAME(find_cells)(s, v);
+  }
+  return without & wanted;
+}
+
 /* Finds the colors of the segments between the lanes' last two samples. */
 static void PMB_T_NAME(find_segments)(ray_lanes *s, PMB_T_NAME(typed) * v)
 {
   const pmb_ray_job *job = s->job;
   float front[LANES], back[LANES], length[LANES];
+  const int is_whole = job->gradient_table != NULL; /* their parts count later */
   PMB_EACH_LANE (l) {
-    const float r = (float)(s->next[l] - 2), enter = s->enter[l], leave = s->leave[l];
-    const float from = r < enter ? enter : r > leave ? leave : r;
     front[l] = (float)v->before[l];
     back[l] = PMB_T_NAME(pmb_ray_span_place_of)(job, v->value[l]);
-    length[l] = front[l] == front[l] ? s->r[l] - from : 0;
+    const float part = is_whole & (s->part[l] > 0) ? 1 : s->part[l];
+    length[l] = PMB_IS_FINITE(front[l]) ? part : 0;
     v->value[l] = (PMB_T_REAL)back[l];
   }
   find_segments(s, front, back, length);
@@ -496,40 +521,50 @@ static uint32_t PMB_T_NAME(show_colors)(ray_lanes *s, PMB_T_NAME(typed) * v)
   if (job->shade) {
     light_colors(s);
   }
+  if (job->mode == PMB_RAY_COMPOSITE || job->gradient_table) {
+    shorten(s);
+  }
   return composite(s);
 }
 
-/* Updates the lanes' extremes, sums and counts. */
+/* Updates the lanes' extremes, or their sums and lengths. */
 static void PMB_T_NAME(note_values)(const ray_lanes *s, PMB_T_NAME(typed) * v)
 {
   const int greatest = s->job->mode == PMB_RAY_MAXIMUM;
+  const PMB_T_REAL scale = (PMB_T_REAL)s->job->table_scale;
+  if (s->job->mode != PMB_RAY_AVERAGE) {
+    PMB_EACH_LANE (l) {
+      const PMB_T_REAL value = v->value[l], extreme = v->extreme[l];
+      const int better = greatest ? !(value <= extreme) : !(value >= extreme);
+      v->extreme[l] = (value == value) & better ? value : extreme;
+    }
+    return;
+  }
   PMB_EACH_LANE (l) {
-    const PMB_T_REAL value = v->value[l], extreme = v->extreme[l];
-    const int is = value == value, better = greatest ? value > extreme : value < extreme;
-    v->extreme[l] = (is & (v->count[l] == 0)) | better ? value : extreme;
-    v->sum[l] += is ? (double)value : 0;
-    v->count[l] += is;
+    const PMB_T_REAL value = v->value[l], scaled = value * scale;
+    const double length = PMB_RAY_LEAST + (double)s->part[l];
+    v->sum[l] += value == value ? (double)scaled * length : 0;
+    v->length[l] += value == value ? length : 0;
   }
 }
 
-static void PMB_T_NAME(cast_tile)(const pmb_ray_picture *p, int x0, int y0)
+static void PMB_T_NAME(cast_tile)(ray_lanes *s)
 {
-  const pmb_ray_job *job = p->job;
-  ray_lanes s = { .picture = p, .job = job, .x0 = x0, .y0 = y0, .pixels = p->side * p->side };
-  s.wants_gradients =
+  const pmb_ray_job *job = s->job;
+  s->wants_gradients =
     job->mode < PMB_RAY_MAXIMUM && job->mode != PMB_RAY_ISOSURFACE && (job->shade || job->gradient_table);
   PMB_T_NAME(typed) v;
   PMB_T_NAME(surfaces) w;
   uint32_t wanting = 0xffff, ended = 0,
            alive = 0xffff; /* lanes without a sample to look at; at the end of their ray; with a ray */
   for (int l = 0; l < LANES; ++l) {
-    s.pixel[l] = -1;
+    s->pixel[l] = -1;
+    s->turn[l] = 1;
     v.value[l] = v.extreme[l] = 0;
-    v.sum[l] = 0;
-    v.count[l] = 0;
+    v.sum[l] = v.length[l] = 0;
   }
   if (job->mode == PMB_RAY_ISOSURFACE) {
-    w.s = s;
+    w.s = *s;
     w.v = v;
     w.count = 0;
     memset(w.is_opaque, 0, sizeof(w.is_opaque));
@@ -537,34 +572,34 @@ static void PMB_T_NAME(cast_tile)(const pmb_ray_picture *p, int x0, int y0)
   for (;;) {
     for (wanting &= alive; wanting; wanting &= wanting - 1) {
       const int l = pmb_lowest_bit(wanting);
-      if (!PMB_T_NAME(go_on)(&s, &v, p->request, l, ended >> l & 1)) {
+      if (!PMB_T_NAME(go_on)(s, &v, l, ended >> l & 1)) {
         alive &= ~(1u << l);
       }
     }
     if (!alive) {
       break;
     }
-    PMB_EACH_LANE (l) {
-      const float r = (float)s.next[l], enter = s.enter[l], leave = s.leave[l];
-      s.r[l] = r < enter ? enter : r > leave ? leave : r;
-      s.next[l] += 1;
-    }
-    PMB_T_NAME(find_cells)(&s, &v);
+    set_places(s);
+    PMB_T_NAME(find_cells)(s, &v);
     PMB_T_NAME(find_values)(&v, job);
+    const uint32_t without = PMB_T_NAME(mend_samples)(s, &v, alive);
     ended = 0;
     if (job->mode == PMB_RAY_ISOSURFACE) {
-      ended = PMB_T_NAME(show_surfaces)(&s, &v, &w);
+      ended = PMB_T_NAME(show_surfaces)(s, &v, &w);
     } else if (job->mode == PMB_RAY_COMPOSITE || job->mode == PMB_RAY_SEGMENTS) {
-      ended = PMB_T_NAME(show_colors)(&s, &v);
+      ended = PMB_T_NAME(show_colors)(s, &v);
     } else {
-      PMB_T_NAME(note_values)(&s, &v);
+      PMB_T_NAME(note_values)(s, &v);
+    }
+    for (uint32_t rest = without; rest; rest &= rest - 1) {
+      v.value[pmb_lowest_bit(rest)] = (PMB_T_REAL)NAN;
     }
     wanting = ended;
     PMB_EACH_LANE (l) {
-      wanting |= (uint32_t)(s.next[l] > s.last[l]) << l;
+      wanting |= (uint32_t)(s->next[l] > s->last[l]) << l;
     }
   }
   if (job->mode == PMB_RAY_ISOSURFACE && w.count) {
-    PMB_T_NAME(put_surfaces)(&w, p->request);
+    PMB_T_NAME(put_surfaces)(&w);
   }
 }

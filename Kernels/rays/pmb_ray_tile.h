@@ -12,11 +12,16 @@ enum { PMB_RAY_TILE = 16, PMB_RAY_TILE_LEAST = 4, PMB_RAY_LONG = 8000 };
 /* A cube that no ray has met yet. One whose bricks happen to have these bits is looked at each time. */
 #define PMB_RAY_CUBE_UNKNOWN UINT64_C(0x8000000000000001)
 
+/* What a pass over the tiles does. */
+enum { PMB_RAY_CAST, PMB_RAY_FIND_EDGES, PMB_RAY_REFINE };
+
 typedef struct pmb_ray_picture {
   const pmb_ray_job *job;
   const pmb_ray_request *request;
   pmb_type type;
   int side, tiles; /* of a tile; tiles along x */
+  int pass;
+  float *edges;    /* per pixel, see pmb_ray_find_edge */
   uint64_t *shown; /* as in the job, found when a ray first meets the cube. NULL: it depends on the ray */
 } pmb_ray_picture;
 

@@ -42,9 +42,18 @@ static pmb_status check_light(pmb_context *context, const pmb_ray_request *reque
   }
   for (int i = 0; i < request->light_count; ++i) {
     const pmb_ray_light *light = &request->lights[i];
-    const double color[] = { light->color[0], light->color[1], light->color[2] };
-    if (!all_finite(light->position, 4) || !all_finite(color, 3)) {
+    const float *d = light->direction, *dims = light->attenuation;
+    const double numbers[] = { light->color[0], light->color[1], light->color[2], d[0], d[1], d[2], light->exponent,
+      dims[0], dims[1], dims[2] };
+    if (!all_finite(light->position, 4) || !all_finite(numbers, 10)) {
       return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: light %d has a number that is not finite", i);
+    }
+    if (!(light->cone_cosine >= 0 && light->cone_cosine <= 1) || light->exponent < 0 || dims[0] < 0 || dims[1] < 0 ||
+      dims[2] < 0 || (light->cone_cosine > 0 && d[0] == 0 && d[1] == 0 && d[2] == 0)) {
+      return pmb_fail(context, PMB_INVALID,
+        "pmb_cast_rays: light %d has cone_cosine %g, exponent %g, attenuation %g %g %g; use a cosine from 0 to 1, numbers of 0 or "
+        "more, and a direction if there is a cone",
+        i, (double)light->cone_cosine, (double)light->exponent, (double)dims[0], (double)dims[1], (double)dims[2]);
     }
   }
   return PMB_OK;
@@ -149,6 +158,10 @@ static pmb_status check(pmb_context *context, const pmb_ray_request *request)
     return pmb_fail(context, PMB_INVALID,
       "pmb_cast_rays: on_device is %d; it needs a context with PMB_DEVICE_GPU, and colors aligned to 16 bytes",
       request->on_device);
+  }
+  if (request->pixel_samples < 0 || request->pixel_samples > PMB_RAY_PIXEL_SAMPLES) {
+    return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: pixel_samples is %d; use 0 to %d", request->pixel_samples,
+      (int)PMB_RAY_PIXEL_SAMPLES);
   }
   if (!PMB_IS_FINITE(request->step) || request->step < 0) {
     return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: step is %g; use a length above 0, or 0", request->step);
@@ -358,10 +371,25 @@ static void fill_extinctions(const pmb_ray_request *request, kept_tables *made, 
   }
 }
 
+/* Sets how values become places in the table. Scaled by a power of two, the differences of values from the range's low end neither
+ * overflow nor underflow. most: the greatest exponent of the numbers that values are handled as. */
+static void scale_table(const pmb_ray_request *request, int colors, int most, pmb_ray_job *job)
+{
+  const double low = request->table_low, high = request->table_high;
+  int of_range, of_ends;
+  (void)frexp(high / 2 - low / 2, &of_range);
+  (void)frexp(fmax(fabs(low), fabs(high)), &of_ends);
+  const int up = -of_range < most - of_ends ? -of_range : most - of_ends;
+  job->table_scale = ldexp(1, up < -most ? -most : up < most ? up : most);
+  job->table_low = low * job->table_scale;
+  job->table_per_unit = (colors - 1) / 2.0 / (high / 2 * job->table_scale - low / 2 * job->table_scale);
+}
+
 /* Sets the job's tables. */
 static pmb_status make_tables(pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
 {
-  const int is_composite = request->mode == PMB_RAY_COMPOSITE, colors = resampled(request);
+  const int is_composite = request->mode == PMB_RAY_COMPOSITE, is_surface = request->mode == PMB_RAY_ISOSURFACE;
+  const int colors = resampled(request);
   const int sums = is_preintegrated(request) ? colors + 1 : 0, size = sums ? sums : colors;
   const int gradient_size = is_composite && request->gradient_table ? request->gradient_size : 0;
   kept_tables made = { is_composite ? job->step / request->table_unit : 1, size, sums, request->table_size,
@@ -398,16 +426,24 @@ static pmb_status make_tables(pmb_context *context, const pmb_ray_request *reque
   job->table_shown = parts.shown;
   job->table_size = size;
   job->table_version = context->ray_tables_version;
-  job->table_low = request->table_low;
-  /* halves both so that the difference is finite */
-  job->table_per_unit = (colors - 1) / 2.0 / (request->table_high / 2 - request->table_low / 2);
+  scale_table(request, colors, !is_surface && !pmb_type_is_wide(context->volume.type) ? 120 : 1000, job);
   job->gradient_size = gradient_size;
   job->gradient_table = gradient_size ? parts.gradients : NULL;
   for (int i = 0; i < 9 && gradient_size; ++i) {
     job->steepness[i] = (float)(context->frame.normal[i] * context->frame.gradient_scale / request->gradient_high *
-      (gradient_size - 1));
+      (gradient_size - 1) * job->gradient_unit);
   }
   return PMB_OK;
+}
+
+/* The map from indices of this volume, which may be a piece of a larger one, whose map is `whole`. */
+static void move_to_piece(const pmb_volume *v, const double whole[12], double to[12])
+{
+  memcpy(to, whole, 12 * sizeof(*to));
+  for (int a = 0; a < 3; ++a) {
+    const double *w = whole + 4 * a;
+    to[4 * a + 3] = w[0] * (double)v->first[0] + w[1] * (double)v->first[1] + w[2] * (double)v->first[2] + w[3];
+  }
 }
 
 static void make_volume(const pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
@@ -426,26 +462,45 @@ static void make_volume(const pmb_context *context, const pmb_ray_request *reque
     job->box[2 * a] = whole ? 0 : fmax(request->box[2 * a], 0);
     job->box[2 * a + 1] = whole ? last : fmin(request->box[2 * a + 1], last);
   }
-  memcpy(job->index_to_world, context->frame.to_world, sizeof(job->index_to_world));
-  for (int a = 0; a < 3; ++a) { /* the volume may be a piece of a larger one */
-    const double *w = context->frame.to_world + 4 * a;
-    job->index_to_world[4 * a + 3] =
-      w[0] * (double)v->first[0] + w[1] * (double)v->first[1] + w[2] * (double)v->first[2] + w[3];
-  }
-  for (int i = 0; i < 9; ++i) {
-    job->normal[i] = (float)context->frame.normal[i];
-  }
+  move_to_piece(v, context->frame.to_world, job->index_to_world);
+  job->gradient_unit = v->type == PMB_FLOAT64 ? context->frame.range_scale : 1;
   job->sample_flags = v->sample_flags;
   job->cell_flags = v->cell_flags;
   job->hidden_sample_bits = v->hidden_sample_bits;
   job->hidden_cell_bits = v->hidden_cell_bits;
 }
 
+/* Sets the maps to the space of the lights. */
+static pmb_status make_placement(pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
+{
+  static const double none[12] = { 0 };
+  const double *p = request->placement, *w = context->frame.to_world;
+  pmb_frame frame = context->frame;
+  double m[12];
+  for (int i = 0; i < 12; ++i) {
+    const double *row = p + i / 4 * 4;
+    m[i] = row[0] * w[i % 4] + row[1] * w[4 + i % 4] + row[2] * w[8 + i % 4] + (i % 4 == 3 ? row[3] : 0);
+  }
+  if (memcmp(p, none, sizeof(none)) != 0 && !pmb_frame_make(m, &frame)) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_cast_rays: placement has no inverse or a number that is not finite; use an affine map, or all 0");
+  }
+  move_to_piece(&context->volume, frame.to_world, job->index_to_light);
+  for (int i = 0; i < 9; ++i) {
+    job->normal[i] = (float)frame.normal[i];
+  }
+  return PMB_OK;
+}
+
 static void make_light(const pmb_ray_request *request, pmb_ray_job *job)
 {
+  /* by the number of rays: of all lattices that whose share on one side of any line is closest to the area there */
+  static const int lattices[] = { 0, 0, 0, 1, 1, 2, 1, 2, 3, 3, 3, 3, 5, 5, 5, 4, 5, 3 };
   job->mode = is_preintegrated(request) ? PMB_RAY_SEGMENTS : (int)request->mode;
   job->width = request->width;
   job->height = request->height;
+  job->rays = request->pixel_samples > 1 ? request->pixel_samples + 1 : 1;
+  job->lattice = lattices[job->rays];
   job->shade = request->shade || request->mode == PMB_RAY_ISOSURFACE;
   job->ambient = request->ambient;
   job->diffuse = request->diffuse;
@@ -453,11 +508,17 @@ static void make_light(const pmb_ray_request *request, pmb_ray_job *job)
   job->specular_power = request->specular_power;
   job->plane_count = request->plane_count;
   job->light_count = request->light_count;
+  if (request->light_count > 0) {
+    memcpy(job->lights, request->lights, (size_t)request->light_count * sizeof(*job->lights));
+  }
   for (int i = 0; i < request->light_count; ++i) {
-    const double *p = request->lights[i].position, length = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
-    job->lights[i] = request->lights[i];
+    const pmb_ray_light *light = job->lights + i;
+    const float *d = light->direction;
+    const double axis[3] = { (double)d[0], (double)d[1], (double)d[2] };
+    const double *p = request->lights[i].position[3] == 0 ? request->lights[i].position : axis;
+    const double length = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
     for (int a = 0; a < 3; ++a) {
-      job->toward[i][a] = (float)(p[a] / length);
+      job->toward[i][a] = length > 0 ? (float)(p[a] / length) : 0;
     }
   }
   if (request->mode == PMB_RAY_ISOSURFACE && request->isovalue_count > 0) {
@@ -469,30 +530,47 @@ static void make_light(const pmb_ray_request *request, pmb_ray_job *job)
 
 /* ---- the CPU ---- */
 
+/* Runs the passes over the tiles. Returns 0 if the progress hook stops them. */
+static int run_passes(pmb_crew *crew, pmb_body *tile, size_t tiles, pmb_ray_picture *p)
+{
+  static const double until[] = { 0.6, 0.65, 1 };
+  const int last = p->edges ? PMB_RAY_REFINE : PMB_RAY_CAST;
+  int goes_on = 1;
+  for (p->pass = 0; p->pass <= last && goes_on; ++p->pass) {
+    crew->fraction_begin = p->pass > 0 ? crew->fraction_end : 0;
+    crew->fraction_end = last > 0 ? until[p->pass] : 1;
+    goes_on = pmb_crew_loop(crew, tiles, tile, p);
+  }
+  return goes_on;
+}
+
 static pmb_status cast_on_cpu(pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
 {
-  pmb_buffer none = { NULL, 0 }, cubes = { NULL, 0 };
+  pmb_buffer none = { NULL, 0 }, room = { NULL, 0 };
   const int side = job->longest > PMB_RAY_LONG ? PMB_RAY_TILE_LEAST : PMB_RAY_TILE;
   const int tiles = (request->width + side - 1) / side, rows = (request->height + side - 1) / side;
   pmb_ray_picture p = { .job = job, .request = request, .type = context->volume.type, .side = side, .tiles = tiles };
   const pmb_cpu *cpu = context->backend == &pmb_cpu_backend ? context->state : NULL;
   const pmb_cpu_loops *loops = cpu ? cpu->loops : pmb_cpu_find_loops(NULL);
   const pmb_status status = context->backend->summary(context, &none, &job->low, &job->high);
-  const size_t count = (size_t)job->cubes[0] * (size_t)job->cubes[1] * (size_t)job->cubes[2];
+  const size_t cubes =
+    job->mode < PMB_RAY_MAXIMUM ? (size_t)job->cubes[0] * (size_t)job->cubes[1] * (size_t)job->cubes[2] : 0;
+  const size_t edges = request->pixel_samples > 1 ? (size_t)request->width * (size_t)request->height : 0;
   if (status != PMB_OK) {
     return status;
   }
-  if (job->mode < PMB_RAY_MAXIMUM) {
-    if (!pmb_buffer_reserve(&context->memory, &cubes, count, sizeof(uint64_t))) {
-      return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_cast_rays: no memory for the state of %zu cubes", count);
-    }
-    p.shown = cubes.data;
-    for (size_t i = 0; i < count; ++i) {
-      p.shown[i] = PMB_RAY_CUBE_UNKNOWN;
-    }
+  if (cubes + edges > 0 &&
+    !pmb_buffer_reserve(&context->memory, &room, cubes * sizeof(*p.shown) + edges * sizeof(*p.edges), 1)) {
+    return pmb_fail(
+      context, PMB_OUT_OF_MEMORY, "pmb_cast_rays: no memory for the state of %zu cubes and %zu pixels", cubes, edges);
   }
-  const int whole = pmb_crew_loop(&context->crew, (size_t)tiles * (size_t)rows, loops->ray_tile, &p);
-  pmb_buffer_free(&context->memory, &cubes);
+  p.shown = cubes ? room.data : NULL;
+  p.edges = edges ? (float *)((uint64_t *)room.data + cubes) : NULL;
+  for (size_t i = 0; i < cubes; ++i) {
+    p.shown[i] = PMB_RAY_CUBE_UNKNOWN;
+  }
+  const int whole = run_passes(&context->crew, loops->ray_tile, (size_t)tiles * (size_t)rows, &p);
+  pmb_buffer_free(&context->memory, &room);
   return whole ? PMB_OK : pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
 }
 
@@ -504,6 +582,7 @@ static pmb_status cast(pmb_context *context, const pmb_ray_request *request, pmb
   make_volume(context, request, job);
   make_light(request, job);
   pmb_status status = make_view(context, request, job);
+  status = status == PMB_OK ? make_placement(context, request, job) : status;
   if (status != PMB_OK) {
     return status;
   }

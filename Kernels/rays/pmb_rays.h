@@ -29,22 +29,30 @@ typedef enum pmb_ray_mode {
   PMB_RAY_AVERAGE = 4     /* of the mean value */
 } pmb_ray_mode;
 
-enum { PMB_RAY_ISOVALUES = 16, PMB_RAY_LIGHTS = 8, PMB_RAY_PLANES = 8, PMB_RAY_TABLE = 4096 }; /* at most */
+enum { PMB_RAY_ISOVALUES = 16, PMB_RAY_LIGHTS = 16, PMB_RAY_PLANES = 8, PMB_RAY_TABLE = 4096 }; /* at most */
+enum { PMB_RAY_PIXEL_SAMPLES = 16 };                                                            /* at most */
 
 typedef struct pmb_ray_isovalue {
   double value;   /* finite */
   float color[4]; /* red, green, blue, opacity; 0 to 1 */
 } pmb_ray_isovalue;
 
+/* A light, as VTK lights a mesh. Cone and attenuation are those of a light at a place. */
 typedef struct pmb_ray_light {
-  double position[4]; /* homogeneous world coordinates: last 1 for a place, 0 for a direction toward the light */
+  double position[4]; /* homogeneous coordinates: last 1 for a place, 0 for a direction toward the light */
   float color[3];
+  float direction[3];   /* the cone's axis, away from the light, of any length above 0 */
+  float cone_cosine;    /* cosine of the cone's half angle; there is no light outside; 0: no cone */
+  float exponent;       /* inside the cone: of the cosine of the angle to the axis, which dims the light */
+  float attenuation[3]; /* a0, a1, a2: dims the light by 1 / (a0 + a1 d + a2 d^2) at distance d; all 0: not at all */
 } pmb_ray_light;
 
 typedef struct pmb_ray_request {
   size_t struct_size;
   pmb_ray_mode mode;
   int width, height; /* pixels, >= 1 */
+  /* 2 to 16: that many rays more where neighbouring pixels differ, against jagged edges; 0 or 1: one ray per pixel. */
+  int pixel_samples;
   /* From the world to OpenGL's clip space, row-major 4 x 4: projection times view, perspective or parallel. */
   double world_to_clip[16];
   /* World length between samples of a ray, counted from the near plane. 0: half the shortest edge of a cell, or more if rays would
@@ -84,17 +92,25 @@ typedef struct pmb_ray_request {
   float ambient, diffuse, specular, specular_power;
   const pmb_ray_light *lights;
   int light_count;
+  /* From the volume's world to the space of the lights, an affine map, row-major 3 x 4; all 0: the identity. The volume is lit as
+   * the mesh of its surface is after this map: normals go by the inverse transpose. Lengths stay in the volume's world. */
+  double placement[12];
 
   /* Clipping of the rays. */
   double box[6]; /* in indices of this volume's own samples: least x, greatest x, then y and z; all 0: the volume */
   const double *planes; /* 4 numbers each, in the world: keeps the rays where a x + b y + c z + d >= 0 */
   int plane_count;
-  const float *depth_limit; /* per pixel: OpenGL's depth 0 to 1 at which the ray ends; NULL: the far plane */
+  /* Per pixel: OpenGL's depth 0 to 1 at which the ray ends; NULL: the far plane; and begins; NULL: the near plane. Pictures of
+   * intervals of the rays that adjoin each other, composited front to back, are the picture of whole rays. */
+  const float *depth_limit, *depth_start;
 
   /* The caller's arrays, row by row from the lowest. */
   float *colors; /* 4 per pixel: red, green, blue times opacity, and opacity */
-  float *depth;  /* OpenGL's depth of the first surface, even if transparent; 1 if none. NULL: not wanted */
-  int on_device; /* 1: colors (aligned to 16 bytes), depth and depth_limit are memory of the context's GPU */
+  /* OpenGL's depth of the first surface, even if transparent; 1 if none. With pixel_samples that of the ray through the pixel's middle
+   * or, where this one meets no surface, of the nearest one that others meet. NULL: not wanted. */
+  float *depth;
+  int
+    on_device; /* 1: colors (aligned to 16 bytes), depth, depth_limit and depth_start are memory of the context's GPU */
 } pmb_ray_request;
 
 /* Casts a ray per pixel and fills the arrays. Not thread-safe for one context. PMB_INVALID if no volume is bound or the request is
@@ -102,8 +118,8 @@ typedef struct pmb_ray_request {
 pmb_status pmb_cast_rays(pmb_context *context, const pmb_ray_request *request);
 
 /* The same with OpenGL buffers. Register them with pmb_register_gl in place of a mesh's: colors for points, depth for normals,
- * depth limits for triangles. Ignores these members of the request, but depth_limit = NULL still means no limits. Fails as
- * pmb_cast_rays and pmb_emit_gl do. */
+ * depth limits for triangles, followed in the same buffer by the depths where rays begin. Ignores these members of the request, but
+ * depth_limit = NULL still means no limits, and depth_start = NULL no starts. Fails as pmb_cast_rays and pmb_emit_gl do. */
 pmb_status pmb_cast_rays_gl(pmb_context *context, pmb_gl_buffers *buffers, const pmb_ray_request *request);
 
 #ifdef __cplusplus

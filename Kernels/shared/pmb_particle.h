@@ -27,16 +27,35 @@
 #define PMB_GAUSSIAN_REACH 3.0f
 #define PMB_COMPACT_REACH 2.0f
 
+/* Nearest distance of a point from a sample, in cells: points that meet at a sample equal to the isovalue stay apart, so that no
+ * triangle loses its area. */
+#define PMB_LEAST_PARAMETER (1 / 512.0f)
+
 /* ---- bounds and checks of the particles ---- */
+
+/* Whether the grid has room at a position: not at NaN, infinity or beyond cell 2^51. */
+PMB_INLINE int pmb_place_fits(const double place[3], double spacing)
+{
+  const double far = 0x1p51 * spacing, most = far < 1e300 ? far : 1e300;
+  return fabs(place[0]) <= most && fabs(place[1]) <= most && fabs(place[2]) <= most;
+}
+
+/* The mass of a particle without one, from its radius in some unit. varied: radii are given. */
+PMB_INLINE double pmb_default_mass(int varied, double radius, double unit)
+{
+  const double edge = 2 * radius / unit;
+  return varied ? edge * edge * edge : 1;
+}
 
 /* The arrays with one number per particle. */
 enum { PMB_RADII, PMB_MASSES, PMB_DENSITIES, PMB_WEIGHTS, PMB_PARTICLE_NUMBERS };
 
 /* Bounds of some particles, and the first number that is not allowed. */
 typedef struct pmb_particle_facts {
-  int64_t kept;           /* particles at a finite position */
+  int64_t kept;           /* particles that fit into the grid */
   double low[3], high[3]; /* their least and greatest cell */
   double radius;          /* the greatest */
+  double reached;         /* samples that the particles reach, each by itself, with radii */
   int negative;           /* 1: some weight is negative */
   int wrong_array;        /* the array with the first number that is not allowed */
   int64_t wrong;          /* the particle of that number, or -1 */
@@ -50,7 +69,7 @@ PMB_INLINE void pmb_begin_facts(pmb_particle_facts *facts)
     facts->low[a] = INFINITY;
     facts->high[a] = -INFINITY;
   }
-  facts->radius = 0;
+  facts->radius = facts->reached = 0;
   facts->negative = 0;
   facts->wrong_array = 0;
   facts->wrong = -1;
@@ -59,7 +78,7 @@ PMB_INLINE void pmb_begin_facts(pmb_particle_facts *facts)
 
 PMB_INLINE void pmb_add_place(pmb_particle_facts *facts, const double place[3], double spacing)
 {
-  if (PMB_IS_FINITE(place[0]) && PMB_IS_FINITE(place[1]) && PMB_IS_FINITE(place[2])) {
+  if (pmb_place_fits(place, spacing)) {
     ++facts->kept;
     for (int a = 0; a < 3; ++a) {
       const double cell = floor(place[a] / spacing);
@@ -67,6 +86,12 @@ PMB_INLINE void pmb_add_place(pmb_particle_facts *facts, const double place[3], 
       facts->high[a] = cell > facts->high[a] ? cell : facts->high[a];
     }
   }
+}
+
+/* The samples within a reach in cells, about. */
+PMB_INLINE double pmb_samples_reached(double reach)
+{
+  return 4.19 * reach * reach * reach;
 }
 
 /* Checks a number of particle i. Call it for a particle's arrays in their order. */
@@ -94,12 +119,38 @@ PMB_INLINE void pmb_merge_facts(pmb_particle_facts *facts, const pmb_particle_fa
     facts->high[a] = more->high[a] > facts->high[a] ? more->high[a] : facts->high[a];
   }
   facts->radius = more->radius > facts->radius ? more->radius : facts->radius;
+  facts->reached += more->reached;
   facts->negative |= more->negative;
   if (more->wrong >= 0 && (facts->wrong < 0 || more->wrong < facts->wrong)) {
     facts->wrong = more->wrong;
     facts->wrong_value = more->wrong_value;
     facts->wrong_array = more->wrong_array;
   }
+}
+
+/* ---- spans of cells, see pmb_particle_bounds ---- */
+
+/* The index in the grid of a cell of the world. Cells between spans get the place before the next span. before: cells of the grid
+ * before the least one of a span. */
+PMB_INLINE double pmb_span_cell(const pmb_particle_span *spans, int64_t count, double before, double cell)
+{
+  int64_t i = 0, end = count;
+  while (end - i > 1) {
+    const int64_t middle = i + (end - i) / 2;
+    *(spans[middle].low - before <= cell ? &i : &end) = middle;
+  }
+  const double at = (double)spans[i].at + (cell - (spans[i].low - before));
+  return i + 1 < count && at > (double)spans[i + 1].at - 1 ? (double)spans[i + 1].at - 1 : at;
+}
+
+/* The cell of the world at an index in the grid. */
+PMB_INLINE int64_t pmb_span_world(const pmb_particle_span *spans, int64_t count, double before, int64_t at)
+{
+  int64_t i = count - 1;
+  while (spans[i].at > at) {
+    --i;
+  }
+  return at - spans[i].at + (int64_t)(spans[i].low - before);
 }
 
 /* ---- grades ----
@@ -315,6 +366,29 @@ PMB_INLINE double pmb_kernel_add_weighted(const int kernel, double total, double
   return weight > 0 ? after : total;
 }
 
+/* ---- twins ----
+ *
+ * Particles of a cube with equal kernels in the same part of a cell, 1/256 smoothing length wide, are twins: the first in their sorted
+ * order stands for the others where sums at particles are computed. So many particles in one place take no more time than elsewhere. */
+
+/* The part of a particle: different for those of a cube. scale: of its spline. */
+PMB_INLINE uint64_t pmb_twin_part(float scale, const int32_t cell[3], const float fraction[3])
+{
+  const float parts = ceilf(256 * scale < 0x1p18f ? 256 * scale : 0x1p18f);
+  uint64_t part = 0;
+  for (int a = 0; a < 3; ++a) {
+    const uint32_t along = (uint32_t)cell[a] * (uint32_t)parts + (uint32_t)floorf(fraction[a] * parts);
+    part = part << 21 | (along & 0x1fffff);
+  }
+  return part;
+}
+
+/* The amount of a twin from that of the first and their masses. */
+PMB_INLINE float pmb_twin_amount(float amount, float mass, float first_mass)
+{
+  return amount * (mass / first_mass);
+}
+
 /* ---- shapes of anisotropic kernels ----
  *
  * Yu and Turk, "Reconstructing Surfaces of Particle-Based Fluids Using Anisotropic Kernels", 2013. A particle's kernel takes the
@@ -416,7 +490,21 @@ PMB_INLINE void pmb_shape_move(float offset, float weight, float scale, int32_t 
   *fraction = place - whole;
 }
 
+/* The fraction of a moved twin: a particle's place counts for the rest of its way. moved, first: fractions of its first twin. */
+PMB_INLINE float pmb_twin_move(float moved, float first, float own)
+{
+  const float fraction = moved + (1 - PMB_SHAPE_MOVES) * (own - first);
+  return fraction < 0 ? 0 : fraction < 1 ? fraction : moved;
+}
+
 /* ---- points ---- */
+
+/* The place of the isovalue on an edge, see pmb_edge_parameter. */
+PMB_INLINE float pmb_particle_parameter(float lower, float upper, float iso, float iso_low)
+{
+  const float t = PMB_NAME_F32(pmb_edge_parameter)(lower, upper, iso, iso_low), most = 1 - PMB_LEAST_PARAMETER;
+  return t < PMB_LEAST_PARAMETER ? PMB_LEAST_PARAMETER : t > most ? most : t;
+}
 
 /* World coordinate of a point at `whole` + `part` cells from a brick's first sample, which has index `origin`. */
 PMB_INLINE double pmb_particle_world(double spacing, int64_t origin, float whole, float part)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A ray through the volume: the one definition that all backends loop over.
  *
- * Coordinates are sample indices. A place on a ray is a number of steps r from `origin`. The ray is sampled at whole numbers;
- * for isosurfaces also where it enters and leaves. A ray goes from brick to brick and skips those whose range shows nothing. It
- * finds a surface between two samples on different sides of the isovalue, then refines its place in the trilinear function. */
+ * Coordinates are sample indices. A place on a ray is a number of steps r from `origin`, where the ray enters the volume. The ray
+ * is sampled there, at whole multiples of the step from the near plane, and where it leaves. A sample stands for the part of the
+ * ray since the one before; if its cell has no value, for the part in the last cells before that have one. A ray goes from brick to
+ * brick and skips those whose range shows nothing. It finds a surface between two samples on different sides of the isovalue, then
+ * refines its place in the trilinear function. */
 #ifndef PMB_RAY_H
 #define PMB_RAY_H
 
@@ -54,48 +56,113 @@ PMB_INLINE int32_t pmb_ray_cell_at(float p, int32_t samples)
   return i < samples - 2 ? i : samples - 2;
 }
 
-/* Makes the ray of a pixel. Returns 0 if it misses the volume. limit: OpenGL's depth at which it ends. */
-PMB_INLINE int pmb_ray_make(const pmb_ray_job *job, int x, int y, float limit, pmb_ray *ray)
+/* The part of the way from the near to the far plane at an OpenGL depth. near, far: 1 / w there. */
+PMB_INLINE double pmb_ray_at_depth(float depth, double near, double far)
 {
-  const double u = (x + 0.5) / job->width * 2 - 1, v = (y + 0.5) / job->height * 2 - 1;
-  const double *m = job->index_to_world;
-  double from[4], to[4], along[3], world[3], world2 = 0, enter = 0, leave = 1;
-  pmb_ray_transform(job->clip_to_index, u, v, -1, from);
-  pmb_ray_transform(job->clip_to_index, u, v, limit < 1 ? 2.0 * limit - 1 : 1, to);
+  const double d = depth > 0 ? (double)depth : 0;
+  return d < 1 ? d * far / ((1 - d) * near + d * far) : 1;
+}
+
+/* Finds the part of the volume on the line from `from` along `along`, a part from 0 to 1 of it. */
+PMB_INLINE void pmb_ray_cross(
+  const pmb_ray_job *job, const double from[3], const double along[3], double *enter, double *leave)
+{
+  *enter = 0;
+  *leave = 1;
   for (int a = 0; a < 3; ++a) {
-    from[a] /= from[3];
-    along[a] = to[a] / to[3] - from[a];
-  }
-  for (int a = 0; a < 3; ++a) {
-    world[a] = m[4 * a] * along[0] + m[4 * a + 1] * along[1] + m[4 * a + 2] * along[2];
-    world2 += world[a] * world[a];
-    pmb_ray_clip(from[a] - job->box[2 * a], along[a], &enter, &leave);
-    pmb_ray_clip(job->box[2 * a + 1] - from[a], -along[a], &enter, &leave);
+    pmb_ray_clip(from[a] - job->box[2 * a], along[a], enter, leave);
+    pmb_ray_clip(job->box[2 * a + 1] - from[a], -along[a], enter, leave);
   }
   for (int i = 0; i < job->plane_count; ++i) {
     const double *p = job->planes[i];
     pmb_ray_clip(p[0] * from[0] + p[1] * from[1] + p[2] * from[2] + p[3],
-      p[0] * along[0] + p[1] * along[1] + p[2] * along[2], &enter, &leave);
+      p[0] * along[0] + p[1] * along[1] + p[2] * along[2], enter, leave);
   }
-  const double per_step = job->step / sqrt(world2);
-  if (!(enter < leave) || !(per_step > 0) || !((leave - enter) / per_step < PMB_RAY_STEPS)) {
+}
+
+/* A direction in index space by the 3 x 3 part of a matrix. Returns the square of its length. */
+PMB_INLINE double pmb_ray_direction(const double m[12], const double along[3], double to[3])
+{
+  double square = 0;
+  for (int a = 0; a < 3; ++a) {
+    to[a] = m[4 * a] * along[0] + m[4 * a + 1] * along[1] + m[4 * a + 2] * along[2];
+    square += to[a] * to[a];
+  }
+  return square;
+}
+
+/* The place in a pixel of its ray i along an axis, 0 to 1: a lattice around the middle, which is ray 0. */
+PMB_INLINE double pmb_ray_in_pixel(const pmb_ray_job *job, int i, int axis)
+{
+  const double place = 0.5 + i * (axis == 0 ? 1 : job->lattice) / (double)job->rays;
+  return place - floor(place);
+}
+
+/* Makes ray i of a pixel; 0: through its middle. Returns 0 if it misses the volume. start, limit: OpenGL's depths where it begins and
+ * ends. */
+PMB_INLINE int pmb_ray_make(const pmb_ray_job *job, int x, int y, int i, float start, float limit, pmb_ray *ray)
+{
+  const double u = (x + pmb_ray_in_pixel(job, i, 0)) / job->width * 2 - 1;
+  const double v = (y + pmb_ray_in_pixel(job, i, 1)) / job->height * 2 - 1;
+  double from[4], to[4], along[3], world[3], enter, leave;
+  pmb_ray_transform(job->clip_to_index, u, v, -1, from);
+  pmb_ray_transform(job->clip_to_index, u, v, 1, to);
+  for (int a = 0; a < 3; ++a) {
+    from[a] /= from[3];
+    along[a] = to[a] / to[3] - from[a];
+  }
+  const double per_step = job->step / sqrt(pmb_ray_direction(job->index_to_world, along, world));
+  double begin = pmb_ray_at_depth(start, from[3], to[3]), end = pmb_ray_at_depth(limit, from[3], to[3]);
+  pmb_ray_cross(job, from, along, &enter, &leave);
+  if (job->mode >= PMB_RAY_MAXIMUM) { /* its samples are those of the interval */
+    enter = begin > enter ? begin : enter;
+    leave = end < leave ? end : leave;
+  }
+  begin = begin > enter ? begin : enter;
+  if (!(begin < (end < leave ? end : leave)) || !(per_step > 0) || !((leave - enter) / per_step < PMB_RAY_STEPS)) {
     return 0;
   }
-  const double moved = job->jitter ? pmb_ray_noise(x, y) : 0, first = floor(enter / per_step - moved) + moved;
-  ray->enter = (float)(enter / per_step - first);
-  ray->leave = (float)(leave / per_step - first);
+  const double moved = job->jitter ? pmb_ray_noise(x, y) : 0, first = enter / per_step - moved;
+  ray->shift = (float)(first - floor(first));
+  ray->leave = (float)((leave - enter) / per_step);
+  ray->begin = (float)((begin - enter) / per_step);
+  ray->end = end < leave ? (float)((end - enter) / per_step) : INFINITY;
+  const float last = ceilf(ray->end + ray->shift) - ray->shift; /* of the samples that the part before `end` needs */
+  ray->leave = last < ray->leave ? last : ray->leave;
+  const double light2 = pmb_ray_direction(job->index_to_light, along, world);
   for (int a = 0; a < 3; ++a) {
-    ray->origin[a] = (float)(from[a] + along[a] * (first * per_step));
+    ray->origin[a] = (float)(from[a] + along[a] * enter);
     ray->step[a] = (float)(along[a] * per_step);
-    ray->view[a] = (float)(-world[a] / sqrt(world2));
+    ray->view[a] = (float)(-world[a] / sqrt(light2));
   }
   return 1;
 }
 
-/* World coordinates of a place on the ray. */
+/* The place of sample k. */
+PMB_INLINE float pmb_ray_place(float shift, float leave, int k)
+{
+  const float r = (float)k - shift, inside = r > 0 ? r : 0;
+  return inside < leave ? inside : leave;
+}
+
+/* The length of the part from `low` to `high` that counts. */
+PMB_INLINE float pmb_ray_counted(float begin, float stop, float low, float high)
+{
+  const float from = low > begin ? low : begin, to = high < stop ? high : stop, part = to - from;
+  const float length = part > 0 ? part : 0;
+  return (from == high - 1) & (to == high) ? 1 : length;
+}
+
+/* Where the part that counts stops. */
+PMB_INLINE float pmb_ray_stop(const pmb_ray *ray)
+{
+  return ray->end < ray->leave ? ray->end : ray->leave;
+}
+
+/* Coordinates of a place on the ray in the space of the lights. */
 PMB_INLINE void pmb_ray_world(const pmb_ray_job *job, const pmb_ray *ray, float r, double world[3])
 {
-  const double *m = job->index_to_world;
+  const double *m = job->index_to_light;
   for (int a = 0; a < 3; ++a) {
     world[a] = m[4 * a + 3];
     for (int b = 0; b < 3; ++b) {
@@ -112,8 +179,12 @@ PMB_INLINE float pmb_ray_depth(const pmb_ray_job *job, const pmb_ray *ray, float
     p[a] = ray->origin[a] + (double)ray->step[a] * r;
   }
   pmb_ray_transform(job->index_to_clip, p[0], p[1], p[2], clip);
-  return (float)(clip[2] / clip[3] * 0.5 + 0.5);
+  const float depth = (float)(clip[2] / clip[3] * 0.5 + 0.5);
+  return depth < 0 ? 0 : depth; /* degenerate cameras */
 }
+
+/* In averages, the length of a part whose length is 0. */
+#define PMB_RAY_LEAST 1e-30
 
 /* Bound of the rounding error at r, in steps. */
 #define PMB_RAY_MARGIN(r) (1e-3f + 5e-7f * (r))
@@ -230,7 +301,8 @@ PMB_INLINE float pmb_ray_exp2(float exponent)
 #if defined(__CUDA_ARCH__)
   return exp2f(exponent);
 #else
-  const float y = exponent > -126 ? (exponent < 126 ? exponent : 126) : -126;
+  const float y =
+    exponent > -100 ? (exponent < 126 ? exponent : 126) : -100; /* no denormal products: they are slow */
   const float round = 12582912, nearest = (y + round) - round, x = 0.693147181f * (y - nearest); /* 1.5 * 2^23 */
   const float e = 1 + x * (1 + x * (0.5f + x * (1 / 6.0f + x * (1 / 24.0f + x * (1 / 120.0f + x * (1 / 720.0f))))));
   const uint32_t bits = (uint32_t)((int32_t)nearest + 127) << 23;
@@ -258,6 +330,44 @@ PMB_INLINE float pmb_ray_power(float base, float exponent)
   const float log2_base = (float)whole + 2.88539008f * q * (1 + q2 * (1 / 3.0f + q2 * (0.2f + q2 * (1 / 7.0f))));
   return pmb_ray_exp2(log2_base * exponent);
 #endif
+}
+
+/* The opacity of a part of a step. */
+PMB_INLINE float pmb_ray_part(float opacity, float length)
+{
+  const float clear = 1 - opacity, part = 1 - pmb_ray_power(clear, length);
+  return length == 1 ? opacity : clear > 0 ? part : length > 0 ? 1 : 0;
+}
+
+/* How much a number of a color counts for an edge: 0 to 1. before, after: the neighbours' along an axis. */
+PMB_INLINE float pmb_ray_edge(float color, float before, float after)
+{
+  const float off = fabsf(color - 0.5f * (before + after));
+  const float part = (off - PMB_RAY_EVEN) * (1 / (PMB_RAY_EDGE - PMB_RAY_EVEN));
+  return part > 0 ? (part < 1 ? part : 1) : 0;
+}
+
+/* How much the colors of all rays of a pixel count for it: 0 to 1; the rest is that of its ray through the middle. */
+PMB_INLINE float pmb_ray_find_edge(const float *colors, int width, int height, int x, int y)
+{
+  const size_t row = 4 * (size_t)width;
+  const float *at = colors + (size_t)y * row + 4 * (size_t)x;
+  const float *left = x > 0 ? at - 4 : at, *right = x < width - 1 ? at + 4 : at;
+  const float *below = y > 0 ? at - row : at, *above = y < height - 1 ? at + row : at;
+  float edge = 0;
+  for (int c = 0; c < 4; ++c) {
+    const float across = pmb_ray_edge(at[c], left[c], right[c]);
+    const float up = pmb_ray_edge(at[c], below[c], above[c]);
+    edge = across > edge ? across : edge;
+    edge = up > edge ? up : edge;
+  }
+  return edge;
+}
+
+/* A number of a pixel's color: from that of its ray through the middle to the mean of all, of which `sum` is the sum. */
+PMB_INLINE float pmb_ray_mean(float middle, float sum, int rays, float edge)
+{
+  return middle + edge * (sum / (float)rays - middle);
 }
 
 /* The color of a segment with these means, of a length in steps. */
@@ -292,7 +402,8 @@ PMB_INLINE float pmb_ray_mirror(float cosine, const float normal[3], const float
   return mirror > 0 ? mirror : 0;
 }
 
-/* Adds a light to `sum`, to be multiplied by the surface's color, and to `shine`, not to be. power: mirror to specular_power. */
+/* Adds a light to `sum`, to be multiplied by the surface's color, and to `shine`, not to be. power: mirror to specular_power.
+ * cosine: between normal and light. */
 PMB_INLINE void pmb_ray_add_light(float diffuse, float specular, float cosine, float mirror, float power,
   const float light[3], float sum[3], float shine[3])
 {
@@ -304,44 +415,56 @@ PMB_INLINE void pmb_ray_add_light(float diffuse, float specular, float cosine, f
   }
 }
 
-/* Adds the light that a surface with this normal reflects toward the view. */
-PMB_INLINE void pmb_ray_reflect(const pmb_ray_job *job, const float normal[3], const float view[3], const float to[3],
-  const float light[3], float sum[3], float shine[3])
+/* Adds the light that a surface with this normal reflects toward the view. two_sided: it may come from behind. */
+PMB_INLINE void pmb_ray_reflect(const pmb_ray_job *job, int two_sided, const float normal[3], const float view[3],
+  const float to[3], const float light[3], float sum[3], float shine[3])
 {
   const float cosine = pmb_ray_dot(normal, to), mirror = pmb_ray_mirror(cosine, normal, view, to);
   const float power = job->specular != 0 ? pmb_ray_power(mirror, job->specular_power) : 0;
-  pmb_ray_add_light(job->diffuse, job->specular, cosine, mirror, power, light, sum, shine);
+  pmb_ray_add_light(
+    job->diffuse, job->specular, two_sided ? fabsf(cosine) : cosine, mirror, power, light, sum, shine);
 }
 
-/* The direction from a place on the ray toward light i. */
-PMB_INLINE void pmb_ray_toward(const pmb_ray_job *job, const pmb_ray *ray, float r, int i, float to[3])
+/* The direction from a place on the ray toward light i. Returns how much of the light arrives, as VTK's meshes get it. In double,
+ * so that all backends see the same border of a cone. */
+PMB_INLINE float pmb_ray_toward(const pmb_ray_job *job, const pmb_ray *ray, float r, int i, float to[3])
 {
-  const double *position = job->lights[i].position;
-  double world[3];
-  if (position[3] == 0) {
-    for (int a = 0; a < 3; ++a) {
-      to[a] = job->toward[i][a];
-    }
-    return;
+  const pmb_ray_light *light = &job->lights[i];
+  const float *axis = job->toward[i], *dim = light->attenuation;
+  double world[3], away[3], along = 0;
+  for (int a = 0; a < 3; ++a) {
+    to[a] = axis[a];
+  }
+  if (light->position[3] == 0) {
+    return 1;
   }
   pmb_ray_world(job, ray, r, world);
   for (int a = 0; a < 3; ++a) {
-    to[a] = (float)(position[a] - position[3] * world[a]);
+    away[a] = light->position[a] - light->position[3] * world[a];
+    along -= away[a] * (double)axis[a];
+    to[a] = (float)away[a];
   }
   pmb_ray_normalize(to);
+  const double length = sqrt(away[0] * away[0] + away[1] * away[1] + away[2] * away[2]);
+  const float distance = (float)(length / fabs(light->position[3]));
+  const float dims = dim[0] + distance * (dim[1] + distance * dim[2]), cosine = (float)(along / length);
+  float arrives = dim[0] + dim[1] + dim[2] > 0 ? 1 / (dims > 1e-30f ? dims : 1e-30f) : 1;
+  if (light->cone_cosine > 0) {
+    arrives *= along >= (double)light->cone_cosine * length ? pmb_ray_power(cosine, light->exponent) : 0;
+  }
+  return arrives;
 }
 
-/* The world normal that faces the view, from an index-space gradient. NaN for a zero gradient. */
-PMB_INLINE void pmb_ray_normal(const float matrix[9], const float view[3], float gradient[3], float normal[3])
+/* The normal in the space of the lights from an index-space gradient, times turn, 1 or -1. NaN for a zero gradient. */
+PMB_INLINE void pmb_ray_normal(const float matrix[9], float turn, float gradient[3], float normal[3])
 {
   pmb_ray_scale(gradient);
   for (int a = 0; a < 3; ++a) {
     normal[a] = PMB_NAME_F32(pmb_world_gradient)(matrix, a, gradient[0], gradient[1], gradient[2]);
   }
-  const float factor = pmb_ray_inverse_root(pmb_ray_dot(normal, normal));
-  const float side = pmb_ray_dot(normal, view) < 0 ? -factor : factor;
+  const float factor = turn * pmb_ray_inverse_root(pmb_ray_dot(normal, normal));
   for (int a = 0; a < 3; ++a) {
-    normal[a] *= side;
+    normal[a] *= factor;
   }
 }
 
@@ -386,26 +509,29 @@ PMB_NEVER_INLINE void pmb_ray_color_by(
     }
   }
   if (PMB_IS_FINITE(values[0])) {
-    const pmb_ray_entry found = pmb_ray_color(job, (float)((values[0] - job->table_low) * job->table_per_unit));
+    const pmb_ray_entry found =
+      pmb_ray_color(job, (float)((values[0] * job->table_scale - job->table_low) * job->table_per_unit));
     for (int c = 0; c < 3; ++c) {
       entry->color[c] = found.color[c];
     }
   }
 }
 
-/* Lights a color at a place on the ray. gradient: in index space. */
+/* Lights a color at a place on the ray. gradient: in index space. turn: 1 or -1, toward the side that the ray sees; 0: both sides,
+ * as VTK lights the samples of volumes. */
 PMB_INLINE void pmb_ray_light_color(
-  const pmb_ray_job *job, const pmb_ray *ray, float r, float gradient[3], float color[4])
+  const pmb_ray_job *job, const pmb_ray *ray, float r, float turn, float gradient[3], float color[4])
 {
   const float white[3] = { 1, 1, 1 };
   float normal[3], to[3], sum[3] = { job->ambient, job->ambient, job->ambient }, shine[3] = { 0, 0, 0 };
-  pmb_ray_normal(job->normal, ray->view, gradient, normal);
+  pmb_ray_normal(job->normal, turn < 0 ? -1 : 1, gradient, normal);
   if (job->light_count == 0) {
-    pmb_ray_reflect(job, normal, ray->view, ray->view, white, sum, shine);
+    pmb_ray_reflect(job, turn == 0, normal, ray->view, ray->view, white, sum, shine);
   }
   for (int i = 0; i < job->light_count; ++i) {
-    pmb_ray_toward(job, ray, r, i, to);
-    pmb_ray_reflect(job, normal, ray->view, to, job->lights[i].color, sum, shine);
+    const float arrives = pmb_ray_toward(job, ray, r, i, to), *all = job->lights[i].color;
+    const float light[3] = { arrives * all[0], arrives * all[1], arrives * all[2] };
+    pmb_ray_reflect(job, turn == 0, normal, ray->view, to, light, sum, shine);
   }
   for (int c = 0; c < 3; ++c) {
     color[c] = pmb_ray_lit(normal[0], color[c], sum[c], shine[c]);

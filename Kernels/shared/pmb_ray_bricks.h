@@ -28,13 +28,21 @@ PMB_INLINE void pmb_ray_find_border(const pmb_ray *ray, int axis, pmb_ray_brick 
   brick->border[axis] = ray->step[axis] != 0 ? border : INFINITY;
 }
 
-/* The brick where the ray enters the volume. */
+/* Where the ray's first sample is. */
+PMB_INLINE float pmb_ray_first(const pmb_ray *ray)
+{
+  const float first = floorf(ray->begin + ray->shift) - ray->shift;
+  return first > 0 ? first : 0;
+}
+
+/* The brick of the ray's first sample. */
 PMB_INLINE pmb_ray_brick pmb_ray_first_brick(const pmb_ray_job *job, const pmb_ray *ray)
 {
+  const float enter = pmb_ray_first(ray);
   pmb_ray_brick brick;
   for (int a = 0; a < 3; ++a) {
     const int32_t last = job->bricks[a] - 1;
-    const float p = ray->origin[a] + ray->step[a] * ray->enter;
+    const float p = ray->origin[a] + ray->step[a] * enter;
     const int32_t i = p > 0 ? (int32_t)p / pmb_ray_brick_size(a) : 0;
     brick.at[a] = i < last ? i : last;
     brick.per_unit[a] = ray->step[a] != 0 ? 1 / ray->step[a] : 1;

@@ -39,27 +39,29 @@ typedef struct pmb_ray_job {
   const uint8_t *sample_flags, *cell_flags;
   uint8_t hidden_sample_bits, hidden_cell_bits;
   int mode, width, height;
-  double clip_to_index[16], index_to_clip[16], index_to_world[12];
+  int rays, lattice; /* rays of a pixel at an edge, see pmb_ray_in_pixel */
+  double clip_to_index[16], index_to_clip[16], index_to_world[12], index_to_light[12];
   double step, longest; /* longest: the most samples of a ray */
   int jitter;
   double box[6];
   int plane_count, light_count, isovalue_count, shade;
   double planes[PMB_RAY_PLANES][4]; /* of indices */
   pmb_ray_light lights[PMB_RAY_LIGHTS];
-  float toward[PMB_RAY_LIGHTS][3];               /* unit vectors toward the lights that have a direction */
+  float toward[PMB_RAY_LIGHTS][3]; /* unit vectors toward lights without a place; of others the cones' axes */
   pmb_ray_isovalue isovalues[PMB_RAY_ISOVALUES]; /* ascending */
   float ambient, diffuse, specular, specular_power;
-  float normal[9];            /* from index gradients to world normals */
+  float normal[9];            /* from index gradients to normals in the space of the lights */
+  double gradient_unit;       /* gradients of float64 samples are in multiples of it, so that they fit a float */
   const pmb_ray_entry *table; /* mode composite: with opacities per step; segments: see pmb_ray_span */
   const pmb_ray_sum *sums;    /* segments: of the table's entries from 1 to each */
   float sum_unit;
   const int32_t *table_shown; /* number of visible entries before each one; the last is the total */
   int table_size, gradient_size;
-  double table_low, table_per_unit;
-  uint64_t table_version;      /* of both tables: changes with them */
-  const float *gradient_table; /* NULL: none */
-  float steepness[9];          /* from index gradients to places in gradient_table */
-  const void *color_by;        /* NULL: none */
+  double table_scale, table_low, table_per_unit; /* the place of a value is (value * scale - low) * per_unit */
+  uint64_t table_version;                        /* of both tables: changes with them */
+  const float *gradient_table;                   /* NULL: none */
+  float steepness[9];                            /* from index gradients to places in gradient_table */
+  const void *color_by;                          /* NULL: none */
   pmb_type color_by_type;
 } pmb_ray_job;
 
@@ -67,10 +69,18 @@ typedef struct pmb_pixel {
   float color[4], depth;
 } pmb_pixel;
 
-/* A pixel's ray. */
+/* Pixels whose neighbours' mean differs by the first number or less keep their one ray; from the second number on they are the mean
+ * of all their rays. In between their color goes from one to the other, so that it hardly depends on rounding. */
+#define PMB_RAY_EVEN 0.08f
+#define PMB_RAY_EDGE 0.16f
+
+/* A pixel's ray, from where it enters the volume. */
 typedef struct pmb_ray {
-  float origin[3], step[3], enter, leave;
-  float view[3]; /* world unit vector toward the camera */
+  float origin[3], step[3];
+  float shift;      /* sample k is at k - shift, but not before 0 or behind `leave` */
+  float leave;      /* the last sample */
+  float begin, end; /* the part that counts: begin <= r < end */
+  float view[3];    /* unit vector toward the camera, in the space of the lights */
 } pmb_ray;
 
 PMB_INLINE float pmb_ray_at(float origin, float step, float r)

@@ -78,6 +78,12 @@ PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_neighbour)(
   return PMB_IS_FINITE(sample) ? sample : here;
 }
 
+/* A gradient as float: of float64 samples in multiples of job->gradient_unit. */
+PMB_INLINE float PMB_T_NAME(pmb_ray_narrow_gradient)(const pmb_ray_job *job, PMB_T_REAL gradient)
+{
+  return sizeof(gradient) == sizeof(float) ? (float)gradient : (float)((double)gradient / job->gradient_unit);
+}
+
 /* The gradient in a cell: central differences at its corners, interpolated. They are one-sided at the volume's border and beside
  * samples that are hidden or not finite. */
 PMB_NEVER_INLINE void PMB_T_NAME(pmb_ray_careful_gradient)(
@@ -93,7 +99,7 @@ PMB_NEVER_INLINE void PMB_T_NAME(pmb_ray_careful_gradient)(
       const PMB_T_REAL high = PMB_T_NAME(pmb_ray_neighbour)(job, at, a, 1, here, &steps);
       d[c] = PMB_T_REAL_NAME(pmb_difference)(low, high, steps == 2 ? (PMB_T_REAL)0.5 : 1);
     }
-    gradient[a] = (float)PMB_T_NAME(pmb_ray_blend)(d, cell->t);
+    gradient[a] = PMB_T_NAME(pmb_ray_narrow_gradient)(job, PMB_T_NAME(pmb_ray_blend)(d, cell->t));
   }
 }
 
@@ -116,7 +122,7 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_gradient)(
       const PMB_T_REAL high = up ? (PMB_T_REAL)above[at] : cell->samples[c | 1 << a];
       d[c] = PMB_T_REAL_NAME(pmb_difference)(low, high, (up ? has_above : has_below) ? (PMB_T_REAL)0.5 : 1);
     }
-    gradient[a] = (float)PMB_T_NAME(pmb_ray_blend)(d, cell->t);
+    gradient[a] = PMB_T_NAME(pmb_ray_narrow_gradient)(job, PMB_T_NAME(pmb_ray_blend)(d, cell->t));
   }
   if (!plain || !PMB_IS_FINITE(gradient[0] + gradient[1] + gradient[2])) {
     /* passes copies: taking an address would force the originals out of registers */
@@ -127,6 +133,54 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_gradient)(
       gradient[a] = careful[a];
     }
   }
+}
+
+/* Whether a cell has values. */
+PMB_INLINE int PMB_T_NAME(pmb_ray_is_valid)(const pmb_ray_job *job, const int32_t at[3])
+{
+  int is_valid = !(job->sample_flags || job->cell_flags) || !PMB_T_NAME(pmb_ray_is_hidden)(job, at[0], at[1], at[2]);
+  for (int c = 0; c < 8; ++c) {
+    const PMB_T_REAL sample =
+      (PMB_T_REAL)*PMB_T_NAME(pmb_ray_address)(job, at[0] + (c & 1), at[1] + (c >> 1 & 1), at[2] + (c >> 2));
+    is_valid &= PMB_IS_FINITE(sample);
+  }
+  return is_valid;
+}
+
+/* Narrows the part of a ray from *low to *high to the last cells in it that have values. Returns 0 if there is none. */
+PMB_NEVER_INLINE int PMB_T_NAME(pmb_ray_find_valid)(
+  const pmb_ray_job *job, const pmb_ray *ray, float *low, float *high)
+{
+  const float margin = PMB_RAY_MARGIN(*high), end = *low;
+  float r = *high;
+  int32_t at[3];
+  int found = 0, inside = 1;
+  for (int a = 0; a < 3; ++a) {
+    at[a] = pmb_ray_cell_at(pmb_ray_at(ray->origin[a], ray->step[a], r), job->dims[a]);
+  }
+  while (inside && r > end) { /* from cell to cell, backward */
+    const int is_valid = PMB_T_NAME(pmb_ray_is_valid)(job, at);
+    int axis = 3;
+    float border = end;
+    if (is_valid != found) {
+      *(found ? low : high) = found ? r + margin : r < *high ? r - margin : r;
+      if (found) {
+        break;
+      }
+      found = 1;
+    }
+    for (int a = 0; a < 3; ++a) {
+      const float leaves = ((float)(at[a] + (ray->step[a] < 0)) - ray->origin[a]) / ray->step[a];
+      axis = ray->step[a] != 0 && leaves > border ? a : axis;
+      border = axis == a ? leaves : border;
+    }
+    if (axis < 3) {
+      at[axis] -= ray->step[axis] > 0 ? 1 : -1;
+      inside = (uint32_t)at[axis] < (uint32_t)(job->dims[axis] - 1);
+    }
+    r = border < r ? border : r;
+  }
+  return found && *low < *high;
 }
 
 /* An interval of a ray with a surface: the values at its ends are on both sides of the isovalue. */
@@ -188,13 +242,22 @@ PMB_INLINE float PMB_T_NAME(pmb_ray_refine)(
 /* The place of a value in the table of colors. */
 PMB_INLINE float PMB_T_NAME(pmb_ray_place_of)(const pmb_ray_job *job, PMB_T_REAL value)
 {
-  return (float)((value - (PMB_T_REAL)job->table_low) * (PMB_T_REAL)job->table_per_unit);
+  const PMB_T_REAL scaled = value * (PMB_T_REAL)job->table_scale;
+  return (float)((scaled - (PMB_T_REAL)job->table_low) * (PMB_T_REAL)job->table_per_unit);
 }
 
-/* The same in the table of pmb_ray_span. */
+/* The same in the table of pmb_ray_span, finite. NaN for NaN. */
 PMB_INLINE float PMB_T_NAME(pmb_ray_span_place_of)(const pmb_ray_job *job, PMB_T_REAL value)
 {
-  return PMB_T_NAME(pmb_ray_place_of)(job, value) + 1;
+  const float place = PMB_T_NAME(pmb_ray_place_of)(job, value) + 1;
+  return place == place ? pmb_ray_bound(place) : place;
+}
+
+/* The place of a ray's extreme, or of its mean, which is scaled as in the table. */
+PMB_INLINE float PMB_T_NAME(pmb_ray_result)(const pmb_ray_job *job, int mode, PMB_T_REAL extreme, double mean)
+{
+  return mode == PMB_RAY_AVERAGE ? (float)((mean - job->table_low) * job->table_per_unit)
+                                 : PMB_T_NAME(pmb_ray_place_of)(job, extreme);
 }
 
 /* Whether a ray has to sample a brick. extreme: the greatest or least value so far; NaN: none. */
@@ -229,16 +292,19 @@ typedef struct PMB_T_NAME(pmb_ray_walk) {
   pmb_ray_brick brick; /* the next one */
   float enter;         /* where the ray enters it */
   int next, last;      /* the next sample, and the last one of the brick before */
-  PMB_T_REAL value;    /* of the sample before `next`; segments: its place in the table */
-  PMB_T_REAL before;   /* isosurface: of the one before that; NaN: none */
-  PMB_T_REAL extreme;  /* the greatest or least value so far; NaN: none */
-  double sum;
-  int count;
+  PMB_T_REAL
+  value; /* of the sample before `next`; segments: its place in the table. NaN: it has none; infinite: not looked at */
+  float low, high, part; /* what the last sample stands for: it is at `high`; part: the length that counts */
+  PMB_T_REAL from, to;   /* isosurface: the values there */
+  PMB_T_REAL extreme;    /* the greatest or least value so far; NaN: none */
+  double sum, length;    /* of values, scaled as in the table, times lengths */
 } PMB_T_NAME(pmb_ray_walk);
 
-PMB_INLINE float PMB_T_NAME(pmb_ray_within)(const pmb_ray *ray, int r)
+PMB_INLINE PMB_T_NAME(pmb_ray_walk) PMB_T_NAME(pmb_ray_begin)(const pmb_ray_job *job, const pmb_ray *ray)
 {
-  return (float)r < ray->enter ? ray->enter : (float)r > ray->leave ? ray->leave : (float)r;
+  const PMB_T_NAME(pmb_ray_walk) walk = { pmb_ray_first_brick(job, ray), pmb_ray_first(ray), 0, -1,
+    (PMB_T_REAL)INFINITY, 0, 0, 0, 0, 0, (PMB_T_REAL)NAN, 0, 0 };
+  return walk;
 }
 
 /* The bricks along y of a cube that show something, as bits; z: of the bricks. */
@@ -274,43 +340,75 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_enter_brick)(
   if (shows) {
     /* Surfaces and segments: all pairs of samples that overlap the brick. Rounding may put a surface at the border into either brick. */
     const int pairs = mode < PMB_RAY_COMPOSITE;
-    const float margin = pairs ? 2 * PMB_RAY_MARGIN(leave) : 0;
-    const int from = (int)(pairs ? floorf(enter - margin) : ceilf(enter)), last = walk->last;
-    walk->last = (int)(pairs ? ceilf(leave + margin) : floorf(leave));
+    const float near = 2 * PMB_RAY_MARGIN(leave), margin = pairs ? near : 0;
+    const float low = enter + ray->shift - margin, high = leave + ray->shift + margin;
+    const int is_first = enter == 0 && mode >= PMB_RAY_MAXIMUM, is_last = !(leave + near < ray->leave);
+    const int last = walk->last;
+    const int from = (int)(pairs || is_first ? floorf(low) : ceilf(low));
+    walk->last = (int)(pairs || is_last ? ceilf(high) : floorf(high));
     if (walk->next > last && from >= walk->next) {
       walk->next = from;
-      walk->value = (PMB_T_REAL)NAN;
+      walk->value = (PMB_T_REAL)INFINITY;
     }
   }
   walk->enter = pmb_ray_next_brick(job, ray, axis, &walk->brick) ? leave : ray->leave;
+}
+
+/* Finds the part of the ray that sample k stands for, and the value at its end; NaN: none. Without a value in the sample's cell, or
+ * if both is set in the cell before, the part is in the last cells that have one. *before: for both, the value at its beginning. */
+PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_sample)(const pmb_ray_job *job, const pmb_ray *ray, int k, int both,
+  PMB_T_NAME(pmb_ray_walk) * walk, PMB_T_NAME(pmb_ray_cell) * cell, PMB_T_REAL *before)
+{
+  walk->low = pmb_ray_place(ray->shift, ray->leave, k - 1);
+  walk->high = pmb_ray_place(ray->shift, ray->leave, k);
+  walk->part = pmb_ray_counted(ray->begin, pmb_ray_stop(ray), (float)k - ray->shift - 1, (float)k - ray->shift);
+  PMB_T_REAL value = PMB_T_NAME(pmb_ray_value)(job, ray, walk->high, cell);
+  if (!(value == value) || (both && !(*before == *before))) {
+    const pmb_ray copy = *ray; /* as in pmb_ray_gradient */
+    float low = walk->low, high = walk->high;
+    value = (PMB_T_REAL)NAN;
+    if (PMB_T_NAME(pmb_ray_find_valid)(job, &copy, &low, &high)) {
+      if (both) {
+        *before = PMB_T_NAME(pmb_ray_value)(job, ray, low, cell);
+      }
+      value = PMB_T_NAME(pmb_ray_value)(job, ray, high, cell);
+      walk->low = low;
+      walk->high = high;
+      walk->part = pmb_ray_counted(ray->begin, pmb_ray_stop(ray), low, high);
+    }
+  }
+  return value;
 }
 
 /* Looks at a sample. Returns whether it shows something; isosurface: whether a surface lies between it and the one before. */
 PMB_INLINE int PMB_T_NAME(pmb_ray_look)(const pmb_ray_job *job, int mode, const pmb_ray *ray, int at,
   PMB_T_NAME(pmb_ray_walk) * walk, PMB_T_NAME(pmb_ray_cell) * cell, pmb_ray_entry *entry)
 {
-  const float r = mode == PMB_RAY_ISOSURFACE ? PMB_T_NAME(pmb_ray_within)(ray, at) : (float)at;
-  walk->before = walk->value;
-  walk->value = PMB_T_NAME(pmb_ray_value)(job, ray, r, cell);
-  if (!(walk->value == walk->value)) {
-    return 0;
-  }
+  PMB_T_REAL before = walk->value;
+  const PMB_T_REAL value = PMB_T_NAME(pmb_ray_sample)(job, ray, at, mode == PMB_RAY_ISOSURFACE, walk, cell, &before);
   if (mode == PMB_RAY_ISOSURFACE) {
     int crossed = 0;
+    walk->value = walk->high == pmb_ray_place(ray->shift, ray->leave, at) ? value : (PMB_T_REAL)NAN;
+    walk->from = before;
+    walk->to = value;
     for (int i = 0; i < job->isovalue_count; ++i) {
       const PMB_T_REAL iso = (PMB_T_REAL)job->isovalues[i].value;
-      crossed |= (walk->before >= iso) != (walk->value >= iso);
+      crossed |= (before >= iso) != (value >= iso);
     }
-    return crossed && walk->before == walk->before;
+    return crossed && PMB_IS_FINITE(before) && value == value;
+  }
+  if (!(value == value)) {
+    return 0;
   }
   if (mode == PMB_RAY_COMPOSITE) {
-    *entry = pmb_ray_color(job, PMB_T_NAME(pmb_ray_place_of)(job, walk->value));
+    *entry = pmb_ray_color(job, PMB_T_NAME(pmb_ray_place_of)(job, value));
     return entry->color[3] > 0;
   }
-  const int better = mode == PMB_RAY_MAXIMUM ? walk->value > walk->extreme : walk->value < walk->extreme;
-  walk->extreme = walk->count == 0 || better ? walk->value : walk->extreme;
-  walk->sum += (double)walk->value;
-  ++walk->count;
+  const int better = mode == PMB_RAY_MAXIMUM ? !(value <= walk->extreme) : !(value >= walk->extreme);
+  const double length = PMB_RAY_LEAST + (double)walk->part;
+  walk->extreme = better ? value : walk->extreme;
+  walk->sum += (double)(value * (PMB_T_REAL)job->table_scale) * length;
+  walk->length += length;
   return 0;
 }
 
@@ -318,24 +416,32 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_look)(const pmb_ray_job *job, int mode, const 
 PMB_INLINE int PMB_T_NAME(pmb_ray_look_between)(const pmb_ray_job *job, const pmb_ray *ray, int at, int lane,
   int lanes, PMB_T_NAME(pmb_ray_walk) * walk, PMB_T_NAME(pmb_ray_cell) * cell, pmb_ray_entry *entry)
 {
-  const float before = (float)walk->value, r = PMB_T_NAME(pmb_ray_within)(ray, at);
+  const float before = (float)walk->value;
   const int left = walk->last - (at - lane); /* samples in this brick after the first lane's */
   float back = NAN;
   if (at <= walk->last) {
-    back = PMB_T_NAME(pmb_ray_span_place_of)(job, PMB_T_NAME(pmb_ray_value)(job, ray, r, cell));
+    walk->high = pmb_ray_place(ray->shift, ray->leave, at);
+    back = PMB_T_NAME(pmb_ray_span_place_of)(job, PMB_T_NAME(pmb_ray_value)(job, ray, walk->high, cell));
   }
   const float beside = pmb_ray_of_lane(back, lanes, lane > 0 ? lane - 1 : 0), front = lane > 0 ? beside : before;
   walk->value = (PMB_T_REAL)pmb_ray_of_lane(back, lanes, left < lanes - 1 ? left : lanes - 1);
-  if (!(front == front && back == back)) {
+  float from = front;
+  walk->part = pmb_ray_counted(ray->begin, pmb_ray_stop(ray), (float)at - ray->shift - 1, (float)at - ray->shift);
+  if (at <= walk->last && !(front == front && back == back)) {
+    PMB_T_REAL value = (PMB_T_REAL)NAN;
+    back = PMB_T_NAME(pmb_ray_span_place_of)(job, PMB_T_NAME(pmb_ray_sample)(job, ray, at, 1, walk, cell, &value));
+    from = PMB_T_NAME(pmb_ray_span_place_of)(job, value);
+  }
+  if (!(PMB_IS_FINITE(from) && back == back && walk->part > 0)) {
     return 0;
   }
-  *entry = pmb_ray_segment(job, front, back, r - PMB_T_NAME(pmb_ray_within)(ray, at - 1));
+  *entry = pmb_ray_segment(job, from, back, job->gradient_table ? 1 : walk->part);
   return entry->color[3] > 0;
 }
 
-/* Lights the color of a place in the cell and multiplies its opacity by the gradient's factor. */
-PMB_INLINE void PMB_T_NAME(pmb_ray_light)(
-  const pmb_ray_job *job, const pmb_ray *ray, float r, const PMB_T_NAME(pmb_ray_cell) * cell, pmb_ray_entry *entry)
+/* Lights the color of a place in the cell and multiplies its opacity by the gradient's factor. turn: see pmb_ray_light_color. */
+PMB_INLINE void PMB_T_NAME(pmb_ray_light)(const pmb_ray_job *job, const pmb_ray *ray, float r, float turn,
+  const PMB_T_NAME(pmb_ray_cell) * cell, pmb_ray_entry *entry)
 {
   float gradient[3];
   PMB_T_NAME(pmb_ray_gradient)(job, cell, gradient);
@@ -343,7 +449,7 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_light)(
     entry->color[3] *= pmb_ray_gradient_opacity(job, gradient);
   }
   if (job->shade) {
-    pmb_ray_light_color(job, ray, r, gradient, entry->color);
+    pmb_ray_light_color(job, ray, r, turn, gradient, entry->color);
   }
 }
 
@@ -360,16 +466,18 @@ PMB_INLINE const pmb_ray_isovalue *PMB_T_NAME(pmb_ray_met)(
 PMB_INLINE int PMB_T_NAME(pmb_ray_surfaces)(
   const pmb_ray_job *job, const pmb_ray *ray, const PMB_T_NAME(pmb_ray_walk) * walk, pmb_pixel *pixel)
 {
-  const float low = PMB_T_NAME(pmb_ray_within)(ray, walk->next - 2);
-  const float high = PMB_T_NAME(pmb_ray_within)(ray, walk->next - 1);
+  const float turn = walk->from < walk->to ? -1 : 1; /* the value rises along the ray: its gradient points away */
   int goes_on = 1;
   for (int i = 0; i < job->isovalue_count && goes_on; ++i) {
-    const pmb_ray_isovalue *isovalue = PMB_T_NAME(pmb_ray_met)(job, i, walk->before, walk->value);
+    const pmb_ray_isovalue *isovalue = PMB_T_NAME(pmb_ray_met)(job, i, walk->from, walk->to);
     if (isovalue) {
       pmb_ray_entry entry;
       PMB_T_NAME(pmb_ray_cell) cell;
-      const float r =
-        PMB_T_NAME(pmb_ray_refine)(job, ray, (PMB_T_REAL)isovalue->value, low, walk->before, high, walk->value);
+      const float r = PMB_T_NAME(pmb_ray_refine)(
+        job, ray, (PMB_T_REAL)isovalue->value, walk->low, walk->from, walk->high, walk->to);
+      if (!(r >= ray->begin && r < ray->end)) {
+        continue;
+      }
       const float depth = pmb_ray_depth(job, ray, r);
       for (int c = 0; c < 4; ++c) {
         entry.color[c] = isovalue->color[c];
@@ -383,7 +491,7 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_surfaces)(
         pmb_ray_color_by(job, at, t, &other);
         entry = other;
       }
-      PMB_T_NAME(pmb_ray_light)(job, ray, r, &cell, &entry);
+      PMB_T_NAME(pmb_ray_light)(job, ray, r, turn, &cell, &entry);
       goes_on = pmb_ray_behind(pixel, entry.color, 0, 1);
     }
   }
@@ -421,8 +529,10 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_march)(const pmb_ray_job *job, int mode, cons
     } while (mode == PMB_RAY_ISOSURFACE && goes_on && !shows);
     if (shares) {
       if (shows && (job->shade || job->gradient_table)) {
-        const float r = mode == PMB_RAY_SEGMENTS ? PMB_T_NAME(pmb_ray_within)(ray, at) : (float)at;
-        PMB_T_NAME(pmb_ray_light)(job, ray, r, &cell, &entry);
+        PMB_T_NAME(pmb_ray_light)(job, ray, walk->high, 0, &cell, &entry);
+      }
+      if (mode == PMB_RAY_COMPOSITE || job->gradient_table) {
+        entry.color[3] = pmb_ray_part(entry.color[3], walk->part);
       }
       goes_on = goes_on && pmb_ray_behind(pixel, entry.color, lane, lanes);
     } else if (shows) {
@@ -432,23 +542,21 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_march)(const pmb_ray_job *job, int mode, cons
   pmb_ray_join(pixel, lanes);
 }
 
-/* Casts the ray of a pixel. mode: the job's; a constant specializes the code. The thread is `lane` of `lanes` that share the ray:
+/* Casts ray i of a pixel. mode: the job's; a constant specializes the code. The thread is `lane` of `lanes` that share the ray:
  * 1 or, in mode composite on a GPU, a power of two. */
 PMB_INLINE pmb_pixel PMB_T_NAME(pmb_ray_cast)(
-  const pmb_ray_job *job, int mode, int x, int y, float limit, int lane, int lanes)
+  const pmb_ray_job *job, int mode, int x, int y, int i, float start, float limit, int lane, int lanes)
 {
   pmb_pixel pixel = { { 0, 0, 0, 0 }, 1 };
-  const PMB_T_REAL none = (PMB_T_REAL)NAN;
   pmb_ray ray;
-  if (!pmb_ray_make(job, x, y, limit, &ray)) {
+  if (!pmb_ray_make(job, x, y, i, start, limit, &ray)) {
     return pixel;
   }
-  PMB_T_NAME(pmb_ray_walk) walk = { pmb_ray_first_brick(job, &ray), ray.enter, 0, -1, none, none, none, 0, 0 };
+  PMB_T_NAME(pmb_ray_walk) walk = PMB_T_NAME(pmb_ray_begin)(job, &ray);
   PMB_T_NAME(pmb_ray_march)(job, mode, &ray, lane, lanes, &walk, &pixel);
-  if (mode >= PMB_RAY_MAXIMUM && walk.count > 0) {
-    const pmb_ray_entry entry = pmb_ray_color(job,
-      PMB_T_NAME(pmb_ray_place_of)(
-        job, mode == PMB_RAY_AVERAGE ? (PMB_T_REAL)(walk.sum / walk.count) : walk.extreme));
+  if (mode >= PMB_RAY_MAXIMUM && walk.length > 0) {
+    const pmb_ray_entry entry =
+      pmb_ray_color(job, PMB_T_NAME(pmb_ray_result)(job, mode, walk.extreme, walk.sum / walk.length));
     pmb_ray_behind(&pixel, entry.color, 0, 1);
   }
   return pixel;

@@ -7,7 +7,7 @@
 
 #include "FakeGPU.h"
 
-#include "vtk_glew.h"
+#include "vtkPMBOpenGL.h"
 
 #include "vtkNew.h"
 #include "vtkRenderWindow.h"

@@ -109,7 +109,7 @@ std::string Describe(vtkPolyData* mesh)
   std::ostringstream text;
   text << Describe(mesh->GetPointData()) << "cells: " << Describe(mesh->GetCellData())
        << "points: " << (mesh->GetPoints() ? mesh->GetPoints()->GetDataType() : -1)
-       << ", ids: " << mesh->GetPolys()->IsStorage64Bit() << ", fields: ";
+       << ", bytes of an id: " << mesh->GetPolys()->GetConnectivityArray()->GetDataTypeSize() << ", fields: ";
   for (int i = 0; i < mesh->GetFieldData()->GetNumberOfArrays(); ++i)
   {
     text << (mesh->GetFieldData()->GetArrayName(i) ? mesh->GetFieldData()->GetArrayName(i) : "(none)") << " ";

@@ -158,6 +158,7 @@ extern "C" pmb_status pmb_measure_gpu(pmb_context *context, const double *isoval
   cuda->epoch = 1; /* the counts below do not wrap it around */
   PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->sums.d_data, 0, cuda->sums.capacity, cuda->compute));
   status = measure(context, cuda, marks, repeats, times);
+  cudaStreamSynchronize(cuda->compute); /* what was enqueued before a failure */
   for (int i = 0; i < MARKS; ++i) {
     cudaEventDestroy(marks[i]);
   }

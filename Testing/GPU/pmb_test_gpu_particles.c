@@ -26,6 +26,8 @@ static void cloud_random(cloud *c, test_rng *rng, int kernel)
     c->position[4] = NAN;
     memcpy(c->position + 6, c->position, 3 * sizeof *c->position);
   }
+  for (int64_t i = 3; i < 3 * n / 2 && size < 1; i++) /* almost in one place */
+    c->position[i] = c->position[i % 3] + rng_real(rng, -2e-3, 2e-3);
   const double least = rng_int(rng, 0, 2) ? 0.3 : 0.02; /* radii differ by up to 2 or 35 */
   for (int64_t i = 0; i < n; i++) {
     c->radius[i] = (float)(rng_int(rng, 0, 1) ? rng_real(rng, 0.3, 0.7) : rng_real(rng, least, 2 * least));
@@ -120,10 +122,11 @@ static void random_clouds(void)
     result results[2];
     const pmb_type real = round & 4 ? PMB_FLOAT32 : PMB_FLOAT64, id = round & 8 ? PMB_INT32 : PMB_INT64;
     cloud_random(&c, &rng, round % KERNELS);
+    for (int a = 0; a < 3 && round % 7 == 0; a++) c.position[a] = rng_real(&rng, -1e9, 1e9); /* far from the others */
     test_about("round %d: %lld particles", round, (long long)c.request.positions.count);
     pmb_particle_bounds bounds = { .struct_size = sizeof bounds };
     CHECK_STATUS(contexts[0], pmb_particles_find_bounds(particles[0], &c.request, &bounds), PMB_OK);
-    if (rng_int(&rng, 0, 1) && bounds.low[2] <= bounds.high[2]) take_layers(&c.request, &rng, &bounds);
+    if (round % 7 && rng_int(&rng, 0, 1) && bounds.low[2] <= bounds.high[2]) take_layers(&c.request, &rng, &bounds);
     for (int i = 0; i < 2; i++) run(contexts[i], particles[i], &c, real, id, &results[i]);
     CHECK(same(&results[0], &results[1]), "other bytes: %lld and %lld points, %lld and %lld triangles",
       (long long)results[0].sizes.points, (long long)results[1].sizes.points, (long long)results[0].sizes.triangles,
@@ -172,21 +175,25 @@ static void fluid(void)
 /* Grids with too many rows for a GPU, which the CPU computes in a context on the GPU; no particles. */
 static void too_many_rows_or_no_particles(void)
 {
-  static const double far[6] = { 0, 0, 0, 0.5, 90000, 90000 };
+  static const double far[9] = { 0, 0, 0, 0.5, 90000, 90000, 1e8, -1e8,
+    1e12 }; /* with the last: in spans, which a GPU takes */
   pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
-  pmb_particle_request r = request_of(far, 2, PMB_KERNEL_SPHERES);
+  pmb_particle_request r = request_of(far, 0, PMB_KERNEL_SPHERES);
   pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
   pmb_particles *particles;
   test_mesh ours, theirs;
-  closed_mesh(gpu, &r, &ours);
-  closed_mesh(cpu, &r, &theirs);
-  CHECK(ours.sizes.points > 0 && mesh_equal(&ours, &theirs, "mesh"), "%lld points", (long long)ours.sizes.points);
-  CHECK_STATUS(gpu, pmb_particles_create(gpu, &particles), PMB_OK);
-  CHECK_STATUS(gpu, pmb_particles_count(particles, &r, &sizes), PMB_OK);
-  CHECK(sizes.points == theirs.sizes.points && !sizes.on_device, "counted on the GPU");
-  mesh_free(&ours);
-  mesh_free(&theirs);
-  pmb_particles_destroy(particles);
+  for (r.positions.count = 2; r.positions.count <= 3; r.positions.count++) {
+    closed_mesh(gpu, &r, &ours);
+    closed_mesh(cpu, &r, &theirs);
+    CHECK(ours.sizes.points > 0 && mesh_equal(&ours, &theirs, "mesh"), "%lld points", (long long)ours.sizes.points);
+    CHECK_STATUS(gpu, pmb_particles_create(gpu, &particles), PMB_OK);
+    CHECK_STATUS(gpu, pmb_particles_count(particles, &r, &sizes), PMB_OK);
+    CHECK(sizes.points == theirs.sizes.points && sizes.on_device == (r.positions.count == 3),
+      "counted on the GPU: %d", sizes.on_device);
+    mesh_free(&ours);
+    mesh_free(&theirs);
+    pmb_particles_destroy(particles);
+  }
   r.positions.count = 0;
   CHECK(closed_mesh(gpu, &r, &ours).points == 0, "points without particles");
   mesh_free(&ours);
@@ -326,9 +333,11 @@ static void opengl(void)
   pmb_particles *particles;
   pmb_gl_buffers *buffers = NULL;
   pmb_context *gpu = gpu_new(0);
-  const double shift[3] = { 20.1, -3, 1e6 }, scale[3] = { 1 / 39.0, 2, 1e-3 };
+  const double shift[3] = { 20.1, -3, 4.5e6 }, scale[3] = { 1 / 39.0, 2, 1e-3 };
   const pmb_gl_mesh gl = { sizeof gl, PMB_CENTRAL, NULL, NULL }, moved = { sizeof moved, PMB_CENTRAL, shift, scale };
   cloud_random(&c, &rng, PMB_KERNEL_SPLINE);
+  for (int64_t i = 0; i < c.request.positions.count; i++)
+    c.position[3 * i + 2] += shift[2]; /* beyond a float's digits */
   CHECK_STATUS(gpu, pmb_particles_create(gpu, &particles), PMB_OK);
   CHECK_REFUSED(
     gpu, pmb_particles_emit_gl(particles, NULL, &gl), PMB_INVALID, "pmb_particles_emit_gl: nothing is counted");
@@ -346,11 +355,14 @@ static void opengl(void)
     CHECK(!memcmp(p, expected, points) && !memcmp(n, host.mesh.view.normals, points) &&
         !memcmp(t, host.mesh.view.triangles, triangles),
       "the buffers differ from the arrays");
+    result wide;
+    run(gpu, particles, &c, PMB_FLOAT64, PMB_INT32, &wide);
     CHECK_STATUS(gpu, pmb_particles_emit_gl(particles, buffers, &moved), PMB_OK);
     for (int64_t i = 0; i < 3 * host.sizes.points; i++) {
-      const float there = (float)((expected[i] - shift[i % 3]) * scale[i % 3]);
+      const float there = (float)((((const double *)wide.mesh.view.points)[i] - shift[i % 3]) * scale[i % 3]);
       CHECK(!memcmp(&there, (const float *)p + i, sizeof there), "coordinate %lld", (long long)i);
     }
+    result_free(&wide);
     pmb_unregister_gl(buffers);
     emulator_gl_buffer(SMALL, triangles - 12);
     CHECK_STATUS(gpu, pmb_register_gl(gpu, 0, 0, SMALL, &buffers), PMB_OK);

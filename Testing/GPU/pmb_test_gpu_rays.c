@@ -16,7 +16,7 @@ typedef struct scene {
   pmb_ray_request request;
   pmb_ray_isovalue isovalues[3];
   pmb_ray_light lights[2];
-  float table[4 * COLORS], limits[PIXELS], gradients[COLORS];
+  float table[4 * COLORS], limits[PIXELS], starts[PIXELS], gradients[COLORS];
   double planes[8];
   pmb_attribute color_by;
 } scene;
@@ -84,10 +84,16 @@ static void scene_random(const test_volume *v, test_rng *rng, scene *s)
   for (int i = 0; i < 4 * COLORS; i++) s->table[i] = fmaxf(0, (float)rng_real(rng, i % 4 == 3 ? -0.5 : 0, 1));
   for (int i = 0; i < 8; i++) s->planes[i] = rng_real(rng, -1, 1);
   for (int i = 0; i < 2; i++) {
-    s->lights[i] = (pmb_ray_light){ { 3, 40.0 * i, -5, i }, { 0.9f, 0.8f, 0.3f } };
+    s->lights[i] = (pmb_ray_light){ { 3, 40.0 * i, -5, i }, { 0.9f, 0.8f, 0.3f }, { 1, -1, 3 },
+      (float)rng_int(rng, 0, 1) * 0.3f, (float)rng_int(rng, 0, 4), { 0.5f, 0.02f * (float)rng_int(rng, 0, 1), 0 } };
   }
+  const int is_placed = (int)rng_int(rng, 0, 1);
+  for (int i = 0; i < 12 && is_placed; i++) q->placement[i] = i % 5 ? rng_real(rng, -0.4, 0.4) : 1.5;
   for (int i = 0; i < PIXELS; i++) s->limits[i] = (float)rng_real(rng, 0.5, 1.2);
+  for (int i = 0; i < PIXELS; i++) s->starts[i] = (float)rng_real(rng, -0.1, 0.9);
   q->depth_limit = rng_int(rng, 0, 3) ? NULL : s->limits;
+  q->depth_start = rng_int(rng, 0, 3) ? NULL : s->starts;
+  q->pixel_samples = (int)rng_int(rng, 0, 1) * (int)rng_int(rng, 0, PMB_RAY_PIXEL_SAMPLES);
   const double a = volume_isovalue(v, rng), b = volume_isovalue(v, rng);
   q->table_low = fmin(a, b);
   q->table_high = a == b ? fmin(a + 1 + fabs(a) / 1000, 1.5e308) : fmax(a, b);
@@ -177,7 +183,7 @@ static void beside_contours(void)
   CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
   CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
   CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &before), PMB_OK);
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 12; i++) {
     scene_random(&v, &rng, &s);
     shown += compare(gpu, cpu, &s);
     CHECK_STATUS(gpu, pmb_emit(gpu, &before.view), PMB_OK);
@@ -216,13 +222,16 @@ static void device_memory(void)
   CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
   scene_random(&v, &rng, &s);
   s.request.depth_limit = s.limits;
+  s.request.depth_start = s.starts;
   cast(gpu, &s, &host);
   pmb_ray_request request = s.request;
   float *colors = to_device(copy.colors, sizeof host.colors), *depth = to_device(copy.depth, sizeof host.depth);
   request.colors = colors;
   request.depth = depth;
   float *limits = to_device(s.limits, sizeof s.limits);
+  float *starts = to_device(s.starts, sizeof s.starts);
   request.depth_limit = limits;
+  request.depth_start = starts;
   request.on_device = 1;
   CHECK_STATUS(gpu, pmb_cast_rays(gpu, &request), PMB_OK);
   CHECK(cudaMemcpy(copy.colors, colors, sizeof copy.colors, TO_HOST) == 0, "copy of the colors");
@@ -235,7 +244,9 @@ static void device_memory(void)
   if (emulator_gl_buffer) {
     const void *c = emulator_gl_buffer(COLORS_NAME, sizeof host.colors),
                *d = emulator_gl_buffer(DEPTH_NAME, sizeof host.depth);
-    memcpy(emulator_gl_buffer(LIMITS_NAME, sizeof s.limits), s.limits, sizeof s.limits);
+    float *both = emulator_gl_buffer(LIMITS_NAME, sizeof s.limits + sizeof s.starts);
+    memcpy(both, s.limits, sizeof s.limits);
+    memcpy(both + PIXELS, s.starts, sizeof s.starts);
     CHECK_STATUS(gpu, pmb_register_gl(gpu, COLORS_NAME, DEPTH_NAME, LIMITS_NAME, &buffers), PMB_OK);
     for (int round = 0; round < 2; round++) {
       CHECK_STATUS(gpu, pmb_cast_rays_gl(gpu, buffers, &s.request), PMB_OK);
@@ -254,6 +265,7 @@ static void device_memory(void)
   cudaFree(colors);
   cudaFree(depth);
   cudaFree(limits);
+  cudaFree(starts);
   volume_free(&v);
   pmb_destroy(gpu);
   pmb_destroy(cpu);

@@ -39,6 +39,12 @@ static inline double value_or(const pmb_particle_array *array, int64_t i, double
   return array->values ? ((const double *)array->values)[i] : other;
 }
 
+/* Without masses, that of a cube of two radii where there are radii. */
+static inline double mass_of(const scene *s, int64_t i)
+{
+  return value_or(&s->request.masses, i, s->request.radii.values ? pow(2 * s->radius[i], 3) : 1);
+}
+
 /* Finds the eigenvalues of a symmetric matrix, in its diagonal, and the eigenvectors, in rows, by Jacobi rotations. */
 static inline void find_axes(double m[3][3], double axes[3][3])
 {
@@ -118,10 +124,9 @@ static inline void scene_make(scene *s, const pmb_particle_request *r)
   for (int64_t i = 0; r->kernel == PMB_KERNEL_SPLINE && i < r->positions.count; i++) {
     double density = 0;
     for (int64_t j = 0; j < r->positions.count; j++)
-      density +=
-        value_or(&r->masses, j, 1) * kernel_of(r->kernel, distance_of(s->position[i], s->position[j]) / s->length[i]);
+      density += mass_of(s, j) * kernel_of(r->kernel, distance_of(s->position[i], s->position[j]) / s->length[i]);
     if (r->densities.values) density = value_or(&r->densities, i, 0) * 3.14159265358979323846 * pow(s->length[i], 3);
-    s->amount[i] = value_or(&r->masses, i, 1) / density;
+    s->amount[i] = mass_of(s, i) / density;
   }
   for (int64_t i = 0; r->anisotropic && i < r->positions.count; i++) scene_shape(s, i);
 }

@@ -23,6 +23,7 @@ typedef struct rr_scene {
   double *samples, *others;             /* others: those of color_by */
   uint8_t *shown_samples, *shown_cells; /* 1: has a value */
   double to_world[12];                  /* from indices of this volume, including `first` */
+  double place[9], unplace[9], at[3];   /* the placement: its 3 x 3 part, its inverse, and where it puts the origin */
   double to_index[9];                   /* inverse of the 3 x 3 part */
   double from_clip[16];
   double low[3], high[3]; /* the box, in samples of this volume */
@@ -32,7 +33,9 @@ typedef struct rr_scene {
 /* A ray: world points origin + t * direction for t from `from` to `to`; empty if from > to. */
 typedef struct rr_ray {
   double origin[3], direction[3], length; /* from the near to the far plane */
-  double from, to;
+  double from, to;                        /* in the volume */
+  double begin, end;                      /* between the depths */
+  double view[3];                         /* toward the camera, in the space of the lights */
 } rr_ray;
 
 /* The sum along a ray so far, front to back. */
@@ -138,6 +141,11 @@ static inline void rr_open(rr_scene *s, const pmb_volume *v, const pmb_ray_reque
     if (!whole) s->high[a] = fmin(s->high[a], r->box[2 * a + 1]);
   }
   s->step = r->step > 0 ? r->step : s->edge / 2;
+  int placed = 0;
+  for (int n = 0; n < 12; n++) placed |= r->placement[n] != 0;
+  for (int n = 0; n < 9; n++) s->place[n] = placed ? r->placement[4 * (n / 3) + n % 3] : n % 4 == 0;
+  for (int n = 0; n < 3; n++) s->at[n] = r->placement[4 * n + 3];
+  rr_invert(s->place, 3, s->unplace);
 }
 
 static inline void rr_close(rr_scene *s)
@@ -221,17 +229,19 @@ static inline void rr_to_world(const rr_scene *s, const double index[3], double 
   }
 }
 
-/* Finds the unit normal at a point of a ray, toward the ray's origin. Returns 0 if the gradient is 0 or unknown. */
-static inline int rr_normal(const rr_scene *s, const rr_ray *ray, double t, double normal[3])
+/* Finds the unit normal at a point of a ray, in the space of the lights: the gradient times turn. Returns 0 if the gradient is 0 or
+ * unknown. */
+static inline int rr_normal(const rr_scene *s, const rr_ray *ray, double t, double turn, double normal[3])
 {
-  double index[3];
+  double index[3], world[3];
   if (!rr_gradient(s, ray, t, index)) return 0;
   if (!rr_unit(index)) return 0; /* so that its square neither overflows nor underflows */
-  rr_to_world(s, index, normal);
-  if (!rr_unit(normal)) return 0;
-  const double turn = rr_dot(normal, ray->direction) > 0 ? -1 : 1;
-  for (int c = 0; c < 3; c++) normal[c] *= turn;
-  return 1;
+  rr_to_world(s, index, world);
+  for (int c = 0; c < 3; c++) {
+    normal[c] = 0;
+    for (int a = 0; a < 3; a++) normal[c] += turn * s->unplace[3 * a + c] * world[a];
+  }
+  return rr_unit(normal);
 }
 
 /* ---- rays ---- */
@@ -280,10 +290,15 @@ static inline void rr_ray_of(const rr_scene *s, int x, int y, rr_ray *ray)
   for (int c = 0; c < 3; c++) ray->direction[c] -= ray->origin[c];
   ray->length = sqrt(rr_dot(ray->direction, ray->direction));
   rr_unit(ray->direction);
-  ray->from = 0;
+  ray->from = ray->begin = 0;
   ray->to = ray->length;
-  if (s->r->depth_limit && s->r->depth_limit[x + (int64_t)s->r->width * y] < 1)
-    ray->to = rr_distance(s, ray, x, y, s->r->depth_limit[x + (int64_t)s->r->width * y]);
+  ray->end = INFINITY;
+  const float *limit = s->r->depth_limit, *start = s->r->depth_start;
+  const int64_t pixel = x + (int64_t)s->r->width * y;
+  if (limit && limit[pixel] < 1) ray->end = rr_distance(s, ray, x, y, (double)limit[pixel]);
+  if (start && start[pixel] > 0) ray->begin = rr_distance(s, ray, x, y, (double)start[pixel]);
+  for (int c = 0; c < 3; c++) ray->view[c] = -rr_dot(s->place + 3 * c, ray->direction);
+  rr_unit(ray->view);
   rr_to_index(s, ray->origin, 0, at);
   rr_to_index(s, ray->direction, 1, slope);
   for (int a = 0; a < 3; a++) {
@@ -294,6 +309,10 @@ static inline void rr_ray_of(const rr_scene *s, int x, int y, rr_ray *ray)
     const double *plane = s->r->planes + 4 * n;
     rr_clip(ray, rr_dot(plane, ray->origin) + plane[3], rr_dot(plane, ray->direction));
   }
+  if (s->r->mode >= PMB_RAY_MAXIMUM) {
+    ray->from = fmax(ray->from, ray->begin);
+    ray->to = fmin(ray->to, ray->end);
+  }
 }
 
 static inline int rr_is_preintegrated(const pmb_ray_request *r)
@@ -301,40 +320,101 @@ static inline int rr_is_preintegrated(const pmb_ray_request *r)
   return r->mode == PMB_RAY_COMPOSITE && r->preintegrate;
 }
 
-/* Places of a ray's samples: multiples of the step; for surfaces and segments also its ends. The caller frees them. */
+/* Places of a ray's samples: its ends, and the multiples of the step between them. The caller frees them. */
 static inline double *rr_places(const rr_scene *s, const rr_ray *ray, int64_t *count)
 {
-  const int ends = s->r->mode == PMB_RAY_ISOSURFACE || rr_is_preintegrated(s->r);
   const int64_t first = (int64_t)ceil(ray->from / s->step), last = (int64_t)floor(ray->to / s->step);
   double *t = test_allocate(last - first + 3 > 2 ? last - first + 3 : 2, sizeof *t);
   *count = 0;
-  if (ends) t[(*count)++] = ray->from;
+  t[(*count)++] = ray->from;
   for (int64_t n = first; n <= last; n++) t[(*count)++] = (double)n * s->step;
-  if (ends) t[(*count)++] = ray->to;
+  t[(*count)++] = ray->to;
   return t;
+}
+
+/* Bisects to the border between a place that has a value and one that has none. */
+static inline double rr_border(const rr_scene *s, const rr_ray *ray, double with, double without)
+{
+  for (int n = 0; n < 50; n++) {
+    const double middle = with + (without - with) / 2;
+    *(isnan(rr_value(s, ray, middle, 0)) ? &without : &with) = middle;
+  }
+  return with;
+}
+
+/* Narrows the part from *a to *b, at whose ends there may be no values, to the last part that has some. Returns 0 if there is none. */
+static inline int rr_narrow(const rr_scene *s, const rr_ray *ray, double *a, double *b)
+{
+  enum { LOOKS = 100 };
+  const double low = *a, high = *b;
+  int found = 0;
+  for (int n = 0; n <= LOOKS; n++) {
+    const double t = high - (high - low) * n / LOOKS, last = high - (high - low) * (n - 1) / LOOKS;
+    const int is_valid = !isnan(rr_value(s, ray, t, 0));
+    if (is_valid && !found) {
+      found = 1;
+      *b = n ? rr_border(s, ray, t, last) : high;
+    } else if (!is_valid && found) {
+      *a = rr_border(s, ray, last, t);
+      break;
+    }
+  }
+  return found && *a < *b;
+}
+
+/* The part that sample n stands for, which is at *b. Returns 0 if nothing in it has a value. */
+static inline int rr_part(
+  const rr_scene *s, const rr_ray *ray, const double *t, int64_t n, int both, double *a, double *b)
+{
+  *a = t[n - 1];
+  *b = t[n];
+  if (!isnan(rr_value(s, ray, *b, 0)) && !(both && isnan(rr_value(s, ray, *a, 0)))) return 1;
+  return rr_narrow(s, ray, a, b);
+}
+
+/* The length of a part between the depths. */
+static inline double rr_counted(const rr_ray *ray, double a, double b)
+{
+  return fmax(fmin(b, ray->end) - fmax(a, ray->begin), 0);
 }
 
 /* ---- light and colors ---- */
 
-/* Shades a color by the request's lights, or by one at the camera if there are none. */
-static inline void rr_light(const rr_scene *s, const rr_ray *ray, double t, const double normal[3], double color[3])
+/* How much of a light at a place arrives. away: toward the light. */
+static inline double rr_arrives(const pmb_ray_light *light, const double away[3])
+{
+  const float *dim = light->attenuation;
+  const double axis[3] = { (double)light->direction[0], (double)light->direction[1], (double)light->direction[2] };
+  const double d = sqrt(rr_dot(away, away)), dims = (double)dim[0] + (double)dim[1] * d + (double)dim[2] * d * d;
+  const double dimmed = dims > 0 ? 1 / dims : 1;
+  if (light->cone_cosine == 0) return dimmed;
+  const double cosine = -rr_dot(away, axis) / d / sqrt(rr_dot(axis, axis));
+  return cosine < (double)light->cone_cosine ? 0 : dimmed * pow(cosine, (double)light->exponent);
+}
+
+/* Shades a color by the request's lights, or by one at the camera if there are none. turn: 0: on both sides. */
+static inline void rr_light(
+  const rr_scene *s, const rr_ray *ray, double t, double turn, const double normal[3], double color[3])
 {
   const pmb_ray_request *r = s->r;
-  double diffuse[3] = { 0, 0, 0 }, specular[3] = { 0, 0, 0 };
+  double diffuse[3] = { 0, 0, 0 }, specular[3] = { 0, 0, 0 }, world[3];
+  for (int c = 0; c < 3; c++) world[c] = ray->origin[c] + t * ray->direction[c];
   for (int n = 0; n < (r->light_count ? r->light_count : 1); n++) {
     const pmb_ray_light *light = r->light_count ? r->lights + n : NULL;
-    double to_light[3], mirrored[3];
+    double to_light[3], mirrored[3], arrives = 1;
     for (int c = 0; c < 3; c++) {
-      to_light[c] = light ? light->position[c] : -ray->direction[c];
-      if (light && light->position[3] != 0) to_light[c] -= ray->origin[c] + t * ray->direction[c];
+      to_light[c] = light ? light->position[c] : ray->view[c];
+      if (light && light->position[3] != 0) to_light[c] -= rr_dot(s->place + 3 * c, world) + s->at[c];
     }
+    if (light && light->position[3] != 0) arrives = rr_arrives(light, to_light);
     if (!rr_unit(to_light)) continue;
-    const double facing = rr_dot(normal, to_light);
-    if (facing <= 0) continue;
+    double facing = rr_dot(normal, to_light);
     for (int c = 0; c < 3; c++) mirrored[c] = 2 * facing * normal[c] - to_light[c];
-    const double shine = pow(fmax(-rr_dot(mirrored, ray->direction), 0), (double)r->specular_power);
+    if (turn == 0) facing = fabs(facing);
+    if (facing <= 0) continue;
+    const double shine = arrives * pow(fmax(rr_dot(mirrored, ray->view), 0), (double)r->specular_power);
     for (int c = 0; c < 3; c++) {
-      diffuse[c] += facing * (light ? (double)light->color[c] : 1);
+      diffuse[c] += arrives * facing * (light ? (double)light->color[c] : 1);
       specular[c] += shine * (light ? (double)light->color[c] : 1);
     }
   }
@@ -355,7 +435,7 @@ static inline int rr_add(rr_sum *sum, const double color[3], double opacity)
 /* The table's color of a value. */
 static inline void rr_lookup(const pmb_ray_request *r, double value, double color[4])
 {
-  double place = (value - r->table_low) / (r->table_high - r->table_low) * (r->table_size - 1);
+  double place = (value / 4 - r->table_low / 4) / (r->table_high / 4 - r->table_low / 4) * (r->table_size - 1);
   place = fmin(fmax(place, 0), r->table_size - 1);
   const int n = place >= r->table_size - 2 ? r->table_size - 2 : (int)place;
   for (int c = 0; c < 4; c++)
@@ -390,7 +470,7 @@ static inline double rr_gradient_opacity(const rr_scene *s, const rr_ray *ray, d
 /* ---- modes ---- */
 
 typedef struct rr_hit {
-  double t;
+  double t, turn;
   int isovalue;
 } rr_hit;
 
@@ -422,35 +502,45 @@ static inline void rr_surfaces(const rr_scene *s, const rr_ray *ray, const doubl
   for (int64_t n = 1; n < count; n++) {
     rr_hit hits[PMB_RAY_ISOVALUES];
     size_t found = 0;
+    double low, high;
+    if (!rr_part(s, ray, t, n, 1, &low, &high)) continue;
     for (int i = 0; i < r->isovalue_count; i++) {
       const double isovalue = r->isovalues[i].value;
-      const double a = rr_value(s, ray, t[n - 1], isovalue), b = rr_value(s, ray, t[n], isovalue);
+      const double a = rr_value(s, ray, low, isovalue), b = rr_value(s, ray, high, isovalue);
       if (isnan(a) || isnan(b) || (a >= 0) == (b >= 0)) continue;
-      hits[found++] = (rr_hit){ rr_bisect(s, ray, t[n - 1], t[n], isovalue, &sum->doubtful), i };
+      const double hit = rr_bisect(s, ray, low, high, isovalue, &sum->doubtful);
+      if (hit >= ray->begin && hit <= ray->end) hits[found++] = (rr_hit){ hit, a < b ? -1 : 1, i };
     }
     qsort(hits, found, sizeof *hits, rr_nearer);
     for (size_t h = 0; h < found; h++) {
       const float *of = r->isovalues[hits[h].isovalue].color;
       double color[3] = { (double)of[0], (double)of[1], (double)of[2] }, normal[3];
       if (r->color_by) rr_color_by(s, ray, hits[h].t, color);
-      if (rr_normal(s, ray, hits[h].t, normal)) rr_light(s, ray, hits[h].t, normal, color);
+      if (rr_normal(s, ray, hits[h].t, hits[h].turn, normal))
+        rr_light(s, ray, hits[h].t, hits[h].turn, normal, color);
       sum->depth = fmin(sum->depth, rr_depth(s, ray, hits[h].t));
       if (rr_add(sum, color, (double)of[3])) return;
     }
   }
 }
 
-/* Each sample stands for one step. */
+/* The opacity of a length that gradients weigh: a part of a step's. */
+static inline double rr_opacity(const rr_scene *s, const rr_ray *ray, double t, double of_a_step, double length)
+{
+  const double factor = s->r->gradient_table ? rr_gradient_opacity(s, ray, t) : 1;
+  return length > 0 ? 1 - pow(1 - factor * of_a_step, length / s->step) : 0;
+}
+
+/* Each sample stands for the length since the one before. */
 static inline void rr_composite(const rr_scene *s, const rr_ray *ray, const double *t, int64_t count, rr_sum *sum)
 {
-  for (int64_t n = 0; n < count; n++) {
-    const double value = rr_value(s, ray, t[n], 0);
-    double color[4], normal[3];
-    if (isnan(value)) continue;
-    rr_lookup(s->r, value, color);
-    const double factor = s->r->gradient_table ? rr_gradient_opacity(s, ray, t[n]) : 1;
-    if (s->r->shade && rr_normal(s, ray, t[n], normal)) rr_light(s, ray, t[n], normal, color);
-    if (rr_add(sum, color, factor * (1 - pow(1 - color[3], s->step / s->r->table_unit)))) return;
+  for (int64_t n = 1; n < count; n++) {
+    double color[4], normal[3], a, b;
+    if (!rr_part(s, ray, t, n, 0, &a, &b)) continue;
+    rr_lookup(s->r, rr_value(s, ray, b, 0), color);
+    if (s->r->shade && rr_normal(s, ray, b, 1, normal)) rr_light(s, ray, b, 0, normal, color);
+    const double of_a_step = 1 - pow(1 - color[3], s->step / s->r->table_unit);
+    if (rr_add(sum, color, rr_opacity(s, ray, b, of_a_step, rr_counted(ray, a, b)))) return;
   }
 }
 
@@ -486,30 +576,34 @@ static inline void rr_means(const pmb_ray_request *r, double a, double b, double
 static inline void rr_segments(const rr_scene *s, const rr_ray *ray, const double *t, int64_t count, rr_sum *sum)
 {
   for (int64_t n = 1; n < count; n++) {
-    const double a = rr_value(s, ray, t[n - 1], 0), b = rr_value(s, ray, t[n], 0), length = t[n] - t[n - 1];
-    double means[4], normal[3];
-    if (isnan(a) || isnan(b)) continue;
-    for (int i = 1; i < 8; i++) sum->doubtful |= isnan(rr_value(s, ray, t[n - 1] + i / 8.0 * length, 0));
-    rr_means(s->r, a, b, means);
+    double means[4], normal[3], from, to;
+    if (!rr_part(s, ray, t, n, 1, &from, &to)) continue;
+    for (int i = 1; i < 8; i++) sum->doubtful |= isnan(rr_value(s, ray, from + i / 8.0 * (to - from), 0));
+    rr_means(s->r, rr_value(s, ray, from, 0), rr_value(s, ray, to, 0), means);
     if (!(means[3] > 0)) continue;
     for (int c = 0; c < 3; c++) means[c] /= means[3];
-    const double factor = s->r->gradient_table ? rr_gradient_opacity(s, ray, t[n]) : 1;
-    if (s->r->shade && rr_normal(s, ray, t[n], normal)) rr_light(s, ray, t[n], normal, means);
-    if (rr_add(sum, means, factor * (1 - exp(-means[3] * length / s->r->table_unit)))) return;
+    if (s->r->shade && rr_normal(s, ray, to, 1, normal)) rr_light(s, ray, to, 0, normal, means);
+    const double of_a_step = 1 - exp(-means[3] * s->step / s->r->table_unit), length = rr_counted(ray, from, to);
+    const double whole = 1 - exp(-means[3] * length / s->r->table_unit);
+    if (rr_add(sum, means, s->r->gradient_table ? rr_opacity(s, ray, to, of_a_step, length) : whole)) return;
   }
 }
 
 /* Maximum, minimum or average. */
 static inline void rr_one_value(const rr_scene *s, const rr_ray *ray, const double *t, int64_t count, rr_sum *sum)
 {
-  double least = INFINITY, greatest = -INFINITY, total = 0, of = 0, color[4];
+  double least = INFINITY, greatest = -INFINITY, total = 0, of = 0, color[4], a, b;
   for (int64_t n = 0; n < count; n++) {
-    const double value = rr_value(s, ray, t[n], 0);
+    if (n == 0) /* the first sample stands for no length */
+      a = b = t[0];
+    else if (!rr_part(s, ray, t, n, 0, &a, &b))
+      continue;
+    const double value = rr_value(s, ray, b, 0);
     if (isnan(value)) continue;
     least = fmin(least, value);
     greatest = fmax(greatest, value);
-    total += value;
-    of++;
+    total += value / 1024 * ((b - a) / s->step + 1e-30);
+    of += ((b - a) / s->step + 1e-30) / 1024;
   }
   if (of == 0) return;
   const int mode = s->r->mode;

@@ -249,16 +249,34 @@ static inline void set_color_by(shot *s, const pmb_volume *v, pmb_type type, tes
   s->r.table_high = middle + 0.5 * size;
 }
 
+/* Puts the volume into a space of lights where it is sheared and scaled unevenly. */
+static inline void set_placement(shot *s, test_rng *rng)
+{
+  for (int n = 0; n < 12; n++) s->r.placement[n] = n % 4 == 3 ? rng_real(rng, -30, 30) : rng_real(rng, -0.5, 0.5);
+  for (int a = 0; a < 3; a++) s->r.placement[5 * a] = (a == 1 ? -1 : 1) * rng_real(rng, 1, 4);
+}
+
+/* Adds a light; at a place, it may have a cone toward the volume's center, and grow dim. */
 static inline void set_light(shot *s, const pmb_volume *v, int at_a_place, test_rng *rng)
 {
-  double center[3];
-  const double radius = rr_bounds(v, center);
+  double center[3], placed[3], toward = 0;
+  const double radius = rr_bounds(v, center), *p = s->r.placement;
   pmb_ray_light *light = s->lights + s->r.light_count++;
+  for (int c = 0; c < 3; c++) placed[c] = p[0] != 0 ? rr_dot(p + 4 * c, center) + p[4 * c + 3] : center[c];
   for (int c = 0; c < 3; c++) {
-    light->position[c] = rng_real(rng, -3, 3) * radius + (at_a_place ? center[c] : 0);
+    const double off = rng_real(rng, -3, 3) * radius;
+    light->position[c] = off + (at_a_place ? placed[c] : 0);
     light->color[c] = (float)rng_real(rng, 0.2, 1);
+    light->direction[c] = (float)-off;
+    toward += off * off;
   }
   light->position[3] = at_a_place;
+  if (rng_int(rng, 0, 1)) light->cone_cosine = (float)rng_real(rng, 0.8, 0.99);
+  if (rng_int(rng, 0, 1)) light->exponent = (float)rng_real(rng, 0, 20);
+  if (rng_int(rng, 0, 1)) { /* dims the light to a third or less at the center */
+    const double away[3] = { 1, 1 / sqrt(toward), 1 / toward };
+    for (int c = 0; c < 3; c++) light->attenuation[c] = (float)(rng_real(rng, 0, 1) * away[c]);
+  }
 }
 
 static inline void no_light(shot *s)
@@ -385,6 +403,7 @@ static inline pmb_context *good_shot(shot *s, test_volume *v, pmb_ray_mode mode,
   set_light(s, &v->view, 1, &rng);
   set_planes(s, &v->view, 1, &rng);
   set_box(s, &v->view, &rng);
+  s->r.pixel_samples = 4;
   CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK);
   CHECK_STATUS(context, pmb_cast_rays(context, &s->r), PMB_OK);
   return context;

@@ -68,11 +68,12 @@ static void images(void)
 static void wide_among_narrow(void)
 {
   enum { WIDE = 200, X = 10, Y = 24, NARROW = X * Y * Y, SIDE = 5 };
-  static double position[WIDE + NARROW][3], radius[WIDE + NARROW], amount[WIDE];
+  static double position[WIDE + NARROW][3], radius[WIDE + NARROW], mass[WIDE + NARROW], amount[WIDE];
   test_rng rng = { 2211 };
   for (int i = 0; i < WIDE + NARROW; i++) {
     const int k = i - WIDE, place[3] = { k % X - X / 2, k / X % Y - Y / 2, k / X / Y - Y / 2 };
     radius[i] = i < WIDE ? 2 : 0.06;
+    mass[i] = 1;
     for (int a = 0; a < 3; a++) position[i][a] = i < WIDE ? rng_real(&rng, -3, 3) : place[a] + 0.5;
   }
   for (int i = 0; i < WIDE; i++) {
@@ -83,6 +84,7 @@ static void wide_among_narrow(void)
   }
   pmb_particle_request r = request_of(position[0], WIDE + NARROW, PMB_KERNEL_SPLINE);
   r.radii = (pmb_particle_array){ radius, PMB_FLOAT64, WIDE + NARROW, 0 };
+  r.masses = (pmb_particle_array){ mass, PMB_FLOAT64, WIDE + NARROW, 0 };
   float values[SIDE * SIDE * SIDE];
   const pmb_particle_image image = { sizeof image, { 0 }, { 1, 1, 1 }, { SIDE, SIDE, SIDE }, { 0 }, values };
   pmb_context *context = context_new(2, NULL);

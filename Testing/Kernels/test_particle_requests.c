@@ -108,7 +108,7 @@ static void not_finite(void)
 
 static void bad_requests(void)
 {
-  const double position[12] = { 0, 0, 0, 1, 0, 0, 2, 0, 0, 1e7, 0, 0 }, number[3] = { 1, 0, -1 };
+  const double position[9] = { 0, 0, 0, 1, 0, 0, 2, 0, 0 }, number[3] = { 1, 0, -1 };
   pmb_context *context = context_new(1, NULL);
   pmb_particles *particles;
   pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
@@ -151,15 +151,16 @@ static void bad_requests(void)
   large = good;
   large.brick_limit = 3;
   CHECK_REFUSED(context, pmb_particles_count(particles, &large, &sizes), PMB_TOO_LARGE, "the limit is 3");
-  large = good;
-  large.positions.count = 4;
-  large.spacing = 0.01;
-  CHECK_REFUSED(context, pmb_particles_count(particles, &large, &sizes), PMB_TOO_LARGE, "along an axis");
-  large.positions.values = position + 9;
-  large.positions.count = 1;
-  large.spacing = 1e-20;
-  large.radius = 1e-20;
-  CHECK_REFUSED(context, pmb_particles_count(particles, &large, &sizes), PMB_TOO_LARGE, "from the origin");
+  pmb_particle_request wide = good;
+  wide.radius = wide.spacing = 1e39;
+  CHECK_STATUS(context, pmb_particles_count(particles, &wide, &sizes), PMB_OK);
+  float few[300];
+  const pmb_mesh narrow = { .struct_size = sizeof narrow,
+    .points = few,
+    .point_type = PMB_FLOAT32,
+    .point_capacity = 100,
+    .triangle_capacity = 300 };
+  CHECK_REFUSED(context, pmb_particles_emit(particles, &narrow), PMB_INVALID, "use double precision");
   CHECK_STATUS(context, pmb_particles_count(particles, &good, &sizes), PMB_OK);
   pmb_mesh mesh = { .struct_size = sizeof mesh, .point_capacity = 1 };
   CHECK_REFUSED(context, pmb_particles_emit(particles, &mesh), PMB_INVALID, "room for 1 points");
@@ -177,7 +178,69 @@ static void bad_requests(void)
   pmb_destroy(context);
 }
 
-/* Too many bricks are refused before they are counted. Following the suggested spacings leads to one that works. */
+/* Particles far from the others add their own surfaces, with the same bytes for parts of the cloud; those beyond any index are left
+ * out. So are the cells between: bricks and memory stay as few. */
+static void far_particles(void)
+{
+  enum { NEAR = 400, FAR = 6, N = NEAR + FAR + 2 };
+  static const double away[FAR][3] = { { 1e8, 1e8, 1e8 }, { -1e8, 3, 1e12 }, { 0, 0, -1e8 }, { 1e8, 1e8, 1e8 + 1 },
+    { 2e14, -1e14, 0 }, { 4e6, 4e6, 4e6 } };
+  double *position = make_cloud(N, 6, 2210);
+  pmb_context *context = context_new(2, NULL);
+  pmb_particles *particles;
+  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  for (int kernel = 0; kernel < KERNELS; kernel++) {
+    pmb_particle_request r = request_of(position, NEAR, kernel), one = request_of(away[0], 1, kernel);
+    pmb_particle_bounds whole = { .struct_size = sizeof whole }, found = { .struct_size = sizeof found };
+    pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
+    test_mesh near, single, all;
+    test_about("kernel %d", kernel);
+    const pmb_measures few = closed_mesh(context, &r, &near);
+    closed_mesh(context, &one, &single);
+    memcpy(position + 3 * NEAR, away, sizeof away);
+    for (int a = 0; a < 6; a++) position[3 * (NEAR + FAR) + a] = a == 1 ? 1e300 : a == 4 ? NAN : 0;
+    r.positions.count = N;
+    const pmb_measures got = closed_mesh(context, &r, &all);
+    CHECK(got.components == few.components + FAR - 1, "%lld components, %lld without", (long long)got.components,
+      (long long)few.components);
+    CHECK(all.sizes.triangles > near.sizes.triangles + 4 * single.sizes.triangles, "%lld triangles",
+      (long long)all.sizes.triangles);
+    CHECK_STATUS(context, pmb_particles_find_bounds(particles, &r, &whole), PMB_OK);
+    CHECK(pmb_particles_are_far(&whole) && !whole.spans[0], "far %d", pmb_particles_are_far(&whole));
+    r.whole = &whole;
+    CHECK_STATUS(context, pmb_particles_find_bounds(particles, &r, &found), PMB_OK);
+    pmb_particle_span spans[3][2 * N];
+    for (int a = 0; a < 3; a++) { /* twice and in another order, as from several parts */
+      for (int64_t i = 0; i < 2 * found.span_count[a]; i++)
+        spans[a][i] = found.spans[a][found.span_count[a] - 1 - i % found.span_count[a]];
+      whole.spans[a] = spans[a];
+      whole.span_count[a] = 2 * found.span_count[a];
+    }
+    int64_t triangles = 0;
+    const int64_t cuts[] = { INT64_MIN, -4000000, 7, 1000000000, INT64_MAX };
+    for (int part = 0; part < 4; part++) {
+      r.z_begin = cuts[part];
+      r.z_end = cuts[part + 1];
+      CHECK_STATUS(context, pmb_particles_count(particles, &r, &sizes), PMB_OK);
+      CHECK(sizes.left_out == 2 && sizes.triangles > 0, "%lld left out", (long long)sizes.left_out);
+      triangles += sizes.triangles;
+    }
+    CHECK(triangles == all.sizes.triangles, "%lld triangles in parts", (long long)triangles);
+    float value[2];
+    const pmb_particle_image image = { sizeof image, { 1e8, 1e8, 1e8 }, { 5e7, 1, 1 }, { 2, 1, 1 }, { 0 }, value };
+    CHECK_STATUS(context, pmb_particles_sample(particles, &r, &image), PMB_OK);
+    CHECK(value[0] > value[1] && value[0] > 0.4f, "%g and %g", (double)value[0], (double)value[1]);
+    mesh_free(&near);
+    mesh_free(&single);
+    mesh_free(&all);
+  }
+  pmb_particles_destroy(particles);
+  pmb_destroy(context);
+  free(position);
+}
+
+/* Too many bricks are refused before they are counted. Following the suggested spacings leads to one that works. So are too many
+ * particles for each sample. */
 static void too_many_bricks(void)
 {
   double *position = make_cloud(8000, 20, 2208);
@@ -195,6 +258,12 @@ static void too_many_bricks(void)
   }
   CHECK(tries > 0 && tries < 5 && r.spacing < 0.5 && sizes.bricks > 1000, "%d tries, spacing %g, %lld bricks", tries,
     r.spacing, (long long)sizes.bricks);
+  r.radius = 0.5;
+  r.spacing = 0.25;
+  r.smoothing = 25;
+  r.brick_limit = 100000;
+  CHECK_REFUSED(context, pmb_particles_count(particles, &r, &sizes), PMB_TOO_LARGE,
+    "8000 particles reach 4.19e+06 samples each, 3.352e+10 together, and the limit is 3.2768e+09");
   pmb_particles_destroy(particles);
   pmb_destroy(context);
   free(position);
@@ -319,6 +388,7 @@ TEST_MAIN(
   CASE(duplicates)
   CASE(not_finite)
   CASE(bad_requests)
+  CASE(far_particles)
   CASE(too_many_bricks)
   CASE(failures_and_stops)
   CASE(memory_is_used_again)

@@ -70,7 +70,8 @@ static double differences_of(const scene *s, const double low[3], const double h
   return sqrt(length) * s->request.spacing > 0.01 ? sqrt(length) : 0;
 }
 
-/* Checks that each point lies on a grid edge where the linear potential is the isovalue, and has the gradient's normal. */
+/* Checks that each point lies on a grid edge where the linear potential is the isovalue, but at least 1/512 of a cell from its ends,
+ * and has the gradient's normal. */
 static void judge_points(const scene *s, const test_mesh *m)
 {
   const double h = s->request.spacing, iso = s->request.isovalue, slack = 2e-5 * fmax(1, fabs(iso));
@@ -90,10 +91,9 @@ static void judge_points(const scene *s, const test_mesh *m)
     low[axis] = floor(p[axis] / h - 1e-9) * h;
     high[axis] = low[axis] + h;
     const double v[2] = { sample_of(s, low), sample_of(s, high) }, part = (p[axis] - low[axis]) / h;
-    const double on_line = v[0] + (v[1] - v[0]) * part;
-    /* A point at a sample belongs to any edge there. */
+    const double crossing = fmin(fmax((iso - v[0]) / (v[1] - v[0]), 1 / 512.0), 511 / 512.0);
     const double error = slack * fmax(1, fmax(v[0], v[1])); /* of the samples */
-    wrong += !(fabs(on_line - iso) < error || fabs(potential(s, p) - iso) < slack);
+    wrong += !(fabs((part - crossing) * (v[1] - v[0])) < error);
     const double length =
       s->request.normals == PMB_NORMALS_BY_KERNEL ? slope_of(s, p, slope) : differences_of(s, low, high, part, slope);
     if (length == 0) continue;

@@ -207,6 +207,7 @@ static void threads_and_paths(void)
     test_volume v;
     any_shot(&s, &v, round, (pmb_ray_mode)(round % 5), &rng);
     s.r.preintegrate = round / 5 % 2;
+    s.r.pixel_samples = round % 4;
     if (round % 4 == 1) set_planes(&s, &v.view, 2, &rng);
     if (round % 3 == 0) volume_hide(&v, 200, 200, &rng);
     if (round % 3 == 1) volume_sprinkle(&v, 200, &rng);
@@ -302,6 +303,8 @@ static void bad_members(void)
     WRONG(pmb_ray_request, width, -1, "pixels"),
     WRONG(pmb_ray_request, height, 0, "pixels"),
     WRONG(pmb_ray_request, height, -7, "pixels"),
+    WRONG(pmb_ray_request, pixel_samples, -1, "pixel_samples"),
+    WRONG(pmb_ray_request, pixel_samples, PMB_RAY_PIXEL_SAMPLES + 1, "pixel_samples"),
     WRONG(pmb_ray_request, isovalues, 0, "isovalue"),
     WRONG(pmb_ray_request, isovalue_count, -1, "isovalue"),
     WRONG(pmb_ray_request, isovalue_count, PMB_RAY_ISOVALUES + 1, "isovalue"),
@@ -391,10 +394,12 @@ static void bad_light_and_colors(void)
 {
   static const number list[] = { { offsetof(shot, lights[0].position[1]), 0, 3, 0, 1 },
     { offsetof(shot, lights[0].color[1]), 1, 3, 0, 1 }, { offsetof(shot, r.ambient), 1, 3, 0, 1 },
-    { offsetof(shot, r.diffuse), 1, 3, 0, 1 }, { offsetof(shot, r.specular), 1, 3, 0, 1 },
-    { offsetof(shot, r.specular_power), 1, 4, 0, 1 }, { offsetof(shot, isovalues[1].color[2]), 1, 5, 0, 0 },
-    { offsetof(shot, isovalues[2].color[3]), 1, 5, 0, 0 }, { offsetof(shot, table[9]), 1, 5, 1, 4 },
-    { offsetof(shot, table[4 * TABLE - 1]), 1, 5, 1, 4 } };
+    { offsetof(shot, lights[0].direction[2]), 1, 3, 0, 1 }, { offsetof(shot, lights[0].cone_cosine), 1, 5, 0, 1 },
+    { offsetof(shot, lights[0].exponent), 1, 4, 0, 1 }, { offsetof(shot, lights[0].attenuation[1]), 1, 4, 0, 1 },
+    { offsetof(shot, r.placement[6]), 0, 4, 0, 1 }, { offsetof(shot, r.diffuse), 1, 3, 0, 1 },
+    { offsetof(shot, r.specular), 1, 3, 0, 1 }, { offsetof(shot, r.specular_power), 1, 4, 0, 1 },
+    { offsetof(shot, isovalues[1].color[2]), 1, 5, 0, 0 }, { offsetof(shot, isovalues[2].color[3]), 1, 5, 0, 0 },
+    { offsetof(shot, table[9]), 1, 5, 1, 4 }, { offsetof(shot, table[4 * TABLE - 1]), 1, 5, 1, 4 } };
   wrong_numbers(list, sizeof list / sizeof *list);
 }
 

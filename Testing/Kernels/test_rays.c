@@ -12,6 +12,7 @@
 static void surfaces_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   any_shot(s, v, round, PMB_RAY_ISOSURFACE, rng);
+  if (round % 5 > 2) set_placement(s, rng);
   for (int n = 0; n < round % 4; n++) set_light(s, &v->view, n % 2, rng);
 }
 ROUNDS(surfaces, 1, 60, 20)
@@ -49,6 +50,7 @@ ROUNDS(large_samples, 2, 10, 2)
 static void composite_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
   any_shot(s, v, round, PMB_RAY_COMPOSITE, rng);
+  if (round % 5 > 2) set_placement(s, rng);
   for (int n = 0; n < round % 3; n++) set_light(s, &v->view, n, rng);
 }
 ROUNDS(composite, 3, 40, 15)
@@ -445,6 +447,7 @@ static void anything_round(shot *s, test_volume *v, int round, test_rng *rng)
   s->r.preintegrate = (int)rng_int(rng, 0, 1);
   s->r.ambient = (float)rng_real(rng, 0, 0.5);
   s->r.specular_power = (float)rng_real(rng, 1, 40);
+  if (rng_int(rng, 0, 2) == 0) set_placement(s, rng);
   for (int64_t n = rng_int(rng, 0, PMB_RAY_LIGHTS); n > 4; n--) set_light(s, &v->view, (int)(n & 1), rng);
   if (rng_int(rng, 0, 3) == 0) set_planes(s, &v->view, (int)rng_int(rng, 1, 3), rng);
   if (rng_int(rng, 0, 3) == 0) set_box(s, &v->view, rng);

@@ -45,6 +45,7 @@ done
 same="\\(= $(dpkg-deb -f "$module" Version | sed 's/[.~]/\\&/g')\\)"
 says "$plugin" Depends "libvtk-pmb-contour $same"
 says "$plugin" Depends 'paraview \(>= '
+says "$plugin" Depends 'libqt5svg5|qt6-svg-plugins'
 says "$plugin" Depends 'paraview \(<< '
 says "$module" Depends 'paraview \(<< '
 says "$module" Depends 'libc6 '

@@ -4,6 +4,7 @@ execution, and the settings' file.
 
 With `make FOLDER` the script is that ParaView: it saves session.pvsm and the bytes of its surfaces, without the plugin.
 """
+import json
 import os
 import subprocess
 import sys
@@ -156,11 +157,11 @@ def accelerated_runs(program, home, *switches):
 
 
 def settings_of(home):
-    """{name: bytes} of the settings' files."""
+    """{name: content} of the settings' files, which ParaView 6.1 may write anew."""
     folder, result = os.path.join(home, "config", "ParaView"), {}
     for name in os.listdir(folder):
         with open(os.path.join(folder, name), "rb") as stream:
-            result[name] = stream.read()
+            result[name] = json.load(stream)
     return result
 
 

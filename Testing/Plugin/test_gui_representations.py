@@ -43,6 +43,18 @@ def choose(window, kind, *answers):
     window.settle()
 
 
+def look_at_isosurface(window, display):
+    """What governs others stands above them, lists have titles, and the isovalue is the first suggestion."""
+    widgets = display_widgets(window)
+    order = ["ContourBy", "IsosurfaceValues", "LiveIsovalue", "SuggestedIsovalues", "UseCropping", "IsosurfaceOpacities"]
+    equal(sorted(order, key=lambda name: widgets[name].pos().y()), order, "the order in the panel")
+    labels = window.panel().findChildren(gui_testing.QtWidgets.QLabel)
+    titles = {re.sub("<[^>]*>", "", label.text()) for label in labels if label.isVisible()}
+    equal({"Isosurfaces", "Isovalues", "Isosurface Opacities"} - titles, set(), "titles that are missing")
+    suggested = list(display.GetPropertyValue("SuggestedIsovalues"))
+    true(suggested and list(display.IsosurfaceValues) == suggested[:1], f"{display.IsosurfaceValues} of {suggested}")
+
+
 def panel_and_undo(window):
     from paraview import simple
     window.open(SCAN)
@@ -55,6 +67,8 @@ def panel_and_undo(window):
         if kind == "Volume":
             shown -= {"VolumeRenderingMode", "VolumeAnisotropy", "UseTransfer2D"}
         equal(shown, expected, f"properties in the panel of {kind}")
+        if kind == "Isosurface":
+            look_at_isosurface(window, display)
         window.check_quiet()
     for kind in ("PMB Volume", "Isosurface", "Surface"):
         window.trigger("actionEditUndo")

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """PMB Particle Surface: its surfaces, normals and arrays, the radius that it finds, ghosts, blocks, images, bad input,
 aborting."""
+import tempfile
+import time
+
 import numpy
 from paraview import simple
 from paraview.vtk.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkPolyData, vtkStructuredGrid, vtkUnstructuredGrid
 from vtkmodules.vtkFiltersCore import vtkMultiObjectMassProperties
+from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
 
 from plugin_testing import (Messages, check_mesh, cloud, counts, equal, load_plugin, near, output, point_array, points,
-                            producer, run, true)
+                            producer, run, triangles, true)
 
 
 def surface(data, **options):
@@ -37,8 +41,33 @@ def apply_gives_a_surface():
         true((low > -1).all() and (low < 0).all() and (high > 7).all() and (high < 8).all(), f"from {low} to {high}")
 
 
+def used_radius(proxy):
+    proxy.UpdatePropertyInformation()
+    return proxy.GetPropertyValue("UsedRadius")
+
+
+def field(mesh, name):
+    return mesh.GetFieldData().GetArray(name).GetValue(0)
+
+
+def expected_radius(places):
+    """By brute force: the medians over 1000 points of the distances to the 1st, 2nd, 3rd and 12th nearest other place."""
+    count = min(len(places), 1000)
+    samples = places[numpy.arange(count) * len(places) // count].astype(float)
+    others = numpy.unique(places[numpy.isfinite(places).all(axis=1)].astype(float), axis=0)
+    distances = []
+    for sample in samples[numpy.isfinite(samples).all(axis=1)]:
+        away = numpy.sort(numpy.linalg.norm(others - sample, axis=1))
+        distances.append(away[away > 0][[0, 1, 2, 11]] if len(away) > 12 else away[[1] * 4])
+    first, second, third, last = numpy.sort(distances, axis=0)[(len(distances) - 1) // 2]
+    if len(others) <= 12:
+        return first / 2
+    ratio = last / third
+    even = max(second, last * (0.5 ** 0.5 if ratio < 1.75 else 1 / 2 if ratio < 2.5 else 1 / 6))
+    return (even + 0.3 * (even - first)) / 2
+
+
 def radius_of_unusual_clouds():
-    """The radius is half the median distance of 1000 points to their nearest neighbour elsewhere, by brute force."""
     random = numpy.random.default_rng(3)
     flat = random.random((3000, 3)) * [50, 20, 0]
     far = 1e7 + random.random((2000, 3))
@@ -50,19 +79,175 @@ def radius_of_unusual_clouds():
     two = random.integers(0, 2, (5000, 1)) * numpy.ones((1, 3))
     for places in (flat, far, holes, speck, most_in_a_speck, twice, two, far[:2], flat[:1500, ::-1] * -1e-9,
                    random.integers(-99, 99, (4000, 3)).astype(numpy.int16), random.standard_cauchy((3000, 3))):
-        count = min(len(places), 1000)
-        samples = places[numpy.arange(count) * len(places) // count].astype(float)
-        others = places[numpy.isfinite(places).all(axis=1)].astype(float)
-        least = []
-        for sample in samples[numpy.isfinite(samples).all(axis=1)]:
-            distances = numpy.linalg.norm(others - sample, axis=1)
-            least.append(distances[distances > 0].min())
-        expected = numpy.sort(least)[len(least) // 2] / 2
+        expected = expected_radius(places)
         proxy = surface(cloud(places), Kernel="Metaballs", CellSize=50.0)
         with Messages():  # points that are not finite
             output(proxy)
-        proxy.UpdatePropertyInformation()
-        near(proxy.GetPropertyValue("UsedRadius"), expected, 1e-9 * expected, f"the radius of {len(places)} points")
+            near(used_radius(proxy), expected, 1e-9 * expected, f"the radius of {len(places)} points")
+
+
+def radius_of_usual_clouds():
+    """About half the spacing, and one body: of lattices, points in disorder, a dam, scans. Bonds of water do not count."""
+    random = numpy.random.default_rng(4)
+    block, sheet = lattice(20, float), lattice(40, float)[:1600]
+    ball = random.normal(size=(6000, 3))
+    ball *= (6000 / 4 / numpy.pi) ** 0.5 / numpy.linalg.norm(ball, axis=1)[:, None]
+    x, y, _ = block.T
+    dam = block[block[:, 2] < 10 + 4 * numpy.sin(x / 4) + 3 * numpy.cos(y / 3)]
+    bodies = {f"jitter {most}": block + random.uniform(-most, most, block.shape) for most in (0, 0.1, 0.2, 0.3)}
+    bodies.update({"dam": dam + random.uniform(-0.3, 0.3, dam.shape), "sheet": sheet, "scan of a ball": ball,
+                   "sheet, jitter 0.2": sheet + random.uniform(-0.2, 0.2, sheet.shape) * [1, 1, 0],
+                   "noisy scan": ball + 0.2 * random.normal(size=ball.shape),
+                   "body-centred": numpy.concatenate([lattice(12, float), lattice(12, float) + 0.5]) * 2 ** (1 / 3)})
+    for name, places in bodies.items():
+        proxy = surface(cloud(places), ComputeSurfaceMeasures=1)
+        mesh = closed(output(proxy))
+        near(used_radius(proxy), 0.53, 0.06, f"{name}: the radius")
+        true(field(mesh, "Components") <= (2 if "scan" in name else 1), f"{name}: {field(mesh, 'Components')} bodies")
+    oxygen = lattice(12, float) * 3.1 + random.uniform(-0.3, 0.3, (1728, 3))
+    bond = random.normal(size=(2, 1728, 3))
+    bond *= 0.96 / numpy.linalg.norm(bond, axis=2)[:, :, None]
+    water = numpy.concatenate([oxygen, oxygen + bond[0], oxygen + bond[1]])
+    proxy = surface(cloud(water), ComputeSurfaceMeasures=1)
+    equal(field(output(proxy), "Components"), 1, "bodies of water")
+    near(used_radius(proxy), 1.4, 0.3, "the radius of water")
+
+
+def radius_over_time():
+    """A radius stays when only the time changes, also if a setting changes then. Other data, or Keep Radius Off: anew."""
+    with tempfile.TemporaryDirectory() as folder:
+        def series(scale):
+            names = [f"{folder}/{scale}_{step}.vtp" for step in range(4)]
+            for step, name in enumerate(names):
+                writer = vtkXMLPolyDataWriter()
+                writer.SetFileName(name)
+                writer.SetInputData(cloud(lattice(8 if step else 2, float)[:512 if step else 2] * (1 + 0.05 * step) * scale))
+                writer.Write()
+            return names
+
+        judge_radii(series)
+
+
+def judge_radii(series):
+    source = simple.XMLPolyDataReader(FileName=series(1))
+    proxy = simple.PMBParticleSurface(Input=source)
+
+    def at(time_step):
+        proxy.UpdatePipeline(time_step)
+        return used_radius(proxy)
+
+    near(at(0.0), 0.5, 1e-6, "of two points")
+    near(at(1.0), 0.525, 1e-6, "of the first step with points enough")
+    near(at(3.0), 0.525, 1e-6, "a later step")
+    proxy.CellSize = 0.6
+    near(at(3.0), 0.525, 1e-6, "after another setting")
+    proxy.KeepRadius = 0
+    near(at(3.0), 0.575, 1e-6, "found anew")
+    proxy.KeepRadius = 1
+    near(at(2.0), 0.575, 1e-6, "kept again")
+    source.FileName = series(10)
+    near(at(2.0), 5.5, 1e-6, "of other data at the same time")
+
+
+def two_resolutions():
+    """Particles of two sizes make one body: without masses these are in proportion to the cubes of the radii."""
+    fine = lattice(16, float) * 0.5
+    fine = fine[fine[:, 0] < 4]
+    coarse = lattice(8, float) + 0.25
+    coarse = coarse[coarse[:, 0] > 4]
+    places, radius = numpy.concatenate([fine, coarse]), numpy.repeat([0.25, 0.5], [len(fine), len(coarse)])
+    data = cloud(places, size=radius, mass=8 * radius ** 3, weight=radius, zero=0 * radius)
+    proxy = surface(data, RadiusArray=["POINTS", "size"], ComputeSurfaceMeasures=1)
+    alone = closed(output(proxy))
+    equal((field(alone, "Components"), field(alone, "EulerNumber")), (1, 2), "bodies and Euler number")
+    near(field(alone, "Volume"), 8 * 8 * 8, 40, "volume")
+    proxy.MassArray = ["POINTS", "mass"]
+    near(numpy.abs(points(output(proxy)) - points(alone)).max(), 0, 1e-3, "points with these masses")
+    proxy.MassArray = ["POINTS", "None"]
+    proxy.DensityArray = ["POINTS", "size"]
+    true(counts(output(proxy)) != counts(alone), "another surface with densities")
+    blobs = surface(data, Kernel="Metaballs", Radius=0.5)
+    before = counts(output(blobs))
+    blobs.MassArray = blobs.DensityArray = ["POINTS", "zero"]  # of the spline
+    equal(counts(output(blobs)), before, "metaballs with masses")
+    blobs.WeightArray = ["POINTS", "weight"]
+    true(counts(output(blobs)) != before, "another surface with weights")
+
+
+def far_from_the_origin():
+    """UTM coordinates: the surface of the same points at the origin, in double; single on request."""
+    random = numpy.random.default_rng(5)
+    places = numpy.round((lattice(9, float) + random.uniform(-0.2, 0.2, (729, 3))) * 4096) / 4096
+    shift = numpy.array([5e5, 4.5e6, -1024])
+    here = closed(output(surface(cloud(places), Radius=0.5, ComputeSurfaceMeasures=1)))
+    proxy = surface(cloud(places + shift), Radius=0.5, ComputeSurfaceMeasures=1)
+    there = closed(output(proxy))
+    equal(points(there).dtype, numpy.float64, "the type of points")
+    true(numpy.array_equal(triangles(there), triangles(here)), "the same triangles")
+    true(numpy.array_equal(point_array(there, "Normals"), point_array(here, "Normals")), "the same normals")
+    near(numpy.abs(points(there) - shift - points(here)).max(), 0, 2e-9, "the points")
+    near(field(there, "Area") / field(here, "Area"), 1, 1e-6, "the area")
+    near(field(there, "Volume") / field(here, "Volume"), 1, 1e-6, "the volume")
+    for data, precision, dtype in ((places, "Single", numpy.float32), (places.astype("f"), "Same as input", numpy.float32),
+                                   (places.astype("f"), "Double", numpy.float64)):
+        proxy = surface(cloud(data), Radius=0.5, OutputPointsPrecision=precision)
+        equal(points(output(proxy)).dtype, dtype, f"{precision} of {data.dtype}")
+    with Messages() as log:
+        output(surface(cloud((places + shift).astype("f")), Radius=0.5))
+    text = "In single precision, points at 4.5e+06 from the origin are about 0.536442 apart, and cells have a size of 0.25"
+    equal((log.text().count(text), log.text().count("Warning:")), (1, 1), log.text())
+
+
+def strays():
+    """A particle far away adds its surface; what lies beyond any index is left out, with one warning."""
+    places = numpy.concatenate([lattice(6, float), [[1e8, -1e8, 3e8], [1e300, 0, 0], [numpy.nan, 0, 0]]])
+    for settings in ({"Radius": 0.5}, {}, {"Radius": 0.5, "ComputeImage": 1}):
+        proxy = surface(cloud(places, mark=numpy.arange(len(places))), ComputeSurfaceMeasures=1, **settings)
+        with Messages() as log:
+            mesh = closed(output(proxy))
+        equal(field(mesh, "Components"), 2, "bodies")
+        stray = points(mesh)[:, 0] > 1e7
+        true(numpy.abs(points(mesh)[stray] - places[-3]).max() < 1, "around the stray")
+        near(point_array(mesh, "mark")[stray].min(), len(places) - 3, 0, "its mark")
+        text = ("2 of 219 points have a position that is not finite or too far away, and are ignored: "
+                "point 217 at (1e+300, 0, 0) is the first.")
+        equal((log.text().count(text), log.text().count("Warning:"), log.text().count("ERROR")), (1, 1, 0), log.text())
+
+
+def no_area_lost():
+    """Where samples equal the isovalue, triangles keep an area."""
+    mesh = closed(output(surface(cloud(numpy.zeros((1, 3))), Kernel="Spheres", Radius=1.0, CellSize=0.2)))
+    a, b, c = (points(mesh)[triangles(mesh)[:, i]].astype(float) for i in range(3))
+    areas = numpy.linalg.norm(numpy.cross(b - a, c - a), axis=1) / 2
+    true(areas.min() > 1e-9, f"the least area is {areas.min()}")
+
+
+def crowd():
+    """100,000 points in one place take about as long as the cells around them, not the square of their number."""
+    random = numpy.random.default_rng(6)
+    for spread in (0, 0.01):
+        data = cloud(random.uniform(0, spread, (100000, 3)))
+        for anisotropic in (0, 1):
+            start = time.process_time()
+            closed(output(surface(data, Radius=0.5, Anisotropic=anisotropic, PassPointArrays=0)))
+            seconds = time.process_time() - start
+            few = cloud(random.uniform(0, spread, (20000, 3)))
+            start = time.process_time()
+            closed(output(surface(few, Radius=0.5, Anisotropic=anisotropic, PassPointArrays=0)))
+            least = max(time.process_time() - start, 0.2)
+            true(seconds < 12 * least, f"{seconds} s, and {least} s for a fifth of the points")
+
+
+def measures():
+    """Area, volume and topology, as the filter for contours has them."""
+    proxy = surface(cloud(numpy.array([[0.0, 0, 0], [4, 0, 0]])), Kernel="Spheres", Radius=1.0, CellSize=0.05, Offset=0.25)
+    true(output(proxy).GetFieldData().GetArray("Area") is None, "off by default")
+    proxy.ComputeSurfaceMeasures = 1
+    mesh = output(proxy)
+    near(field(mesh, "Area"), 2 * 4 * numpy.pi * 1.25 ** 2, 0.1, "area")
+    near(field(mesh, "Volume"), 2 * 4 / 3 * numpy.pi * 1.25 ** 3, 0.1, "volume")
+    equal([field(mesh, name) for name in ("Isovalue", "Closed", "EulerNumber", "Components", "BoundaryEdges",
+                                          "NonManifoldEdges")], [-0.25, 1, 4, 2, 0, 0], "the others")
 
 
 def spheres():
@@ -192,6 +377,7 @@ def left_out():
     with Messages() as log:
         equal(counts(output(surface(cloud(more)))), counts(expected), "with places that are not finite")
     true("2 of 514 points have a position that is not finite" in log.text(), f"got {log.text()!r}")
+    true("point 512 at (nan, 0, 0) is the first" in log.text(), f"got {log.text()!r}")
 
 
 def blocks():
@@ -272,16 +458,17 @@ def image_box():
 
 def bad_input():
     """One message each, with advice; then the filter works."""
-    one, many = cloud(numpy.zeros((1, 3), numpy.float32)), cloud(numpy.zeros((50, 3), numpy.float32))
     sizes = cloud(lattice(), zeros=numpy.zeros(512), vectors=numpy.ones((512, 3)))
     for data, options, text in (
-            (one, {}, "set Radius"),
-            (many, {}, "set Radius"),
             (cloud(lattice()), {"CellSize": 0.001, "SampleLimit": 1}, "raise CellSize or SampleLimit"),
+            (cloud(lattice(10)), {"SmoothingLength": 200.0},
+             "1000 particles reach 2.14528e+09 samples each, 2.14528e+12 together, and the limit is"),
+            (cloud(lattice(2)), {"Radius": 1e39}, "coordinates of this precision to 3.4"),
             (cloud(lattice()), {"CellSize": 0.0}, "CellSize 0"),
             (cloud(lattice()), {"Isovalue": 0.0}, "Isovalue 0"),
             (cloud(lattice()), {"Radius": -1.0}, "Radius is -1"),
             (sizes, {"RadiusArray": ["POINTS", "vectors"]}, "one component"),
+            (sizes, {"RadiusArray": ["POINTS", "zeros"]}, "radius of particle 0 is 0"),
             (sizes, {"RadiusArray": ["POINTS", "zeros"], "Radius": 0.5}, "radius of particle 0 is 0")):
         with Messages() as log:
             proxy = surface(data, **options)
@@ -289,8 +476,26 @@ def bad_input():
         equal(log.text().count("ERROR"), 1, f"errors for {options}: {log.text()!r}")
         true(text in log.text(), f"what to do; got {log.text()!r}")
         equal(output(proxy).GetNumberOfPoints(), 0, "points")
-    for data in (one, many):
-        closed(output(surface(data, Radius=0.5)))
+    closed(output(surface(cloud(lattice(2, float)), Radius=1e39)))
+    with Messages() as log:
+        mesh = output(surface(sizes, RadiusArray=["POINTS", "nothing"], Kernel="Spheres"))
+    closed(mesh)
+    text = "There is no numeric array 'nothing' for the radius: choose another array, or None."
+    equal((log.text().count(text), log.text().count("Warning:"), log.text().count("ERROR")), (1, 1, 0), log.text())
+
+
+def first_steps():
+    """An emitter's first steps have an empty surface and one warning."""
+    place = "No radius can be found from the points, because all of them are at the same place: set Radius."
+    for places, text in ((numpy.zeros((1, 3)), place), (numpy.zeros((50, 3)), place),
+                         (numpy.full((2, 3), numpy.nan), "2 of 2 points have a position that is not finite")):
+        for radius in (0, 0.5):
+            with Messages() as log:
+                mesh = output(surface(cloud(places), Radius=radius))
+            warns = radius == 0 or numpy.isnan(places).any()
+            said = log.text()
+            equal((said.count(text), said.count("Warning:"), said.count("ERROR")), (warns, warns, 0), said)
+            equal(mesh.GetNumberOfPolys() > 0, not warns, "a surface")
     with Messages() as log:
         equal(output(surface(cloud(numpy.zeros((0, 3), numpy.float32)))).GetNumberOfPoints(), 0, "points of nothing")
     equal(log.text(), "", "messages")
@@ -319,5 +524,6 @@ def abort():
 
 
 load_plugin()
-run(apply_gives_a_surface, radius_of_unusual_clouds, spheres, ids, arrays, kernels_and_settings, anisotropic, normals,
-    threads_and_steps, left_out, blocks, image, image_box, bad_input, abort)
+run(apply_gives_a_surface, radius_of_unusual_clouds, radius_of_usual_clouds, radius_over_time, two_resolutions,
+    far_from_the_origin, strays, no_area_lost, crowd, measures, first_steps, spheres, ids, arrays, kernels_and_settings,
+    anisotropic, normals, threads_and_steps, left_out, blocks, image, image_box, bad_input, abort)

@@ -93,8 +93,10 @@ EFFECTS = [
     ({"OutputPointsPrecision": "Single"}, lambda mesh: str(points(mesh).dtype), "float32"),
     ({"OutputPointsPrecision": "Double"}, lambda mesh: str(points(mesh).dtype), "float64"),
     ({"OutputPointsPrecision": "Same as input"}, lambda mesh: str(points(mesh).dtype), "float32"),
-    ({"Use64BitIds": 0}, lambda mesh: bool(mesh.GetPolys().IsStorage64Bit()), False),
-    ({"Use64BitIds": 1}, lambda mesh: bool(mesh.GetPolys().IsStorage64Bit()), True),
+    ({"Use64BitIds": 0}, lambda mesh: mesh.GetPolys().GetConnectivityArray().GetDataTypeSize(), 4),
+    ({"Use64BitIds": 1}, lambda mesh: mesh.GetPolys().GetConnectivityArray().GetDataTypeSize(), 8),
+    ({}, lambda mesh: bool(mesh.GetPolys().GetOffsetsArray().HasStandardMemoryLayout()),
+     simple.GetParaViewVersion() < (6, 1)),
     ({"ContourValues": []}, counts, (0, 0)),
 ]
 

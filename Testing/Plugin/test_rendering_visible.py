@@ -15,11 +15,11 @@ except ImportError:
     raise SystemExit(77)
 
 
-def gyroid(samples=84, periods=10):
+def gyroid(samples=84, periods=10, origin=(0, 0, 0)):
     angle = numpy.arange(samples) * (2 * numpy.pi * periods / samples)
     s, c = numpy.sin(angle), numpy.cos(angle)
     values = s[None, None, :] * c[None, :, None] + s[None, :, None] * c[:, None, None] + s[:, None, None] * c[None, None, :]
-    return producer(image({"s": values.astype(numpy.float32)}, (samples,) * 3))
+    return producer(image({"s": values.astype(numpy.float32)}, (samples,) * 3, origin))
 
 
 def copy_of(mesh):
@@ -60,9 +60,9 @@ MESH = output(CONTOUR)
 COPY = producer(copy_of(MESH))
 
 
-def compare(change, samples=0, sides=2):
+def compare(change, samples=0, sides=2, of=(CONTOUR, COPY)):
     """Pictures from some sides. Returns the least and the greatest number of triangles drawn."""
-    ours, theirs = Shown(CONTOUR, samples), Shown(COPY, samples)
+    ours, theirs = (Shown(proxy, samples) for proxy in of)
     drawn = []
     for side in range(sides):
         for shown in (ours, theirs):
@@ -104,6 +104,35 @@ def test_same_pictures():
     for change, samples in ((lambda _: None, 0), (parallel, 0), (moved, 0), (colored, 0), (lambda _: None, 4)):
         least, most = compare(change, samples, 4 if change is colored else 2)
         true(0 < least and most < total // 2, f"{least} to {most} of {total} triangles were drawn")
+
+
+def test_stereo():
+    """Each eye has its own triangles, also while both are in a picture, and the next picture has neither eye's."""
+    total = MESH.GetNumberOfCells()
+    for kind in ("Left", "Right", "Checkerboard", "Anaglyph"):
+
+        def stereo(shown):
+            shown.view.StereoType, shown.view.StereoRender = kind, 1
+
+        least, most = compare(stereo)
+        true(0 < least and most < total // 2, f"{kind}: {least} to {most} of {total} triangles were drawn")
+
+    def one_eye_again(shown):
+        stereo(shown)
+        shown.picture()
+        shown.view.StereoRender = 0
+
+    compare(one_eye_again)
+
+
+def test_far():
+    """Far from the origin, where floats have too few digits: points are doubles, which VTK moves to the origin."""
+    contour = simple.PMBContour(Input=gyroid(origin=(5e5, 4.5e6, 100)), ContourBy=["POINTS", "s"], Isosurfaces=[0.1],
+                                OutputPointsPrecision="Double")
+    mesh = output(contour)
+    true(len(numpy.unique(vtk_to_numpy(mesh.GetPoints().GetData()), axis=0)) == mesh.GetNumberOfPoints(), "points coincide")
+    least, most = compare(lambda _: None, of=(contour, producer(copy_of(mesh))))
+    true(0 < least and most < mesh.GetNumberOfCells() // 2, f"{least} to {most} triangles were drawn")
 
 
 def test_all_are_drawn():
@@ -155,4 +184,4 @@ def test_what_changes():
     simple.Delete(shown.view)
 
 
-run(test_same_pictures, test_all_are_drawn, test_what_changes)
+run(test_same_pictures, test_stereo, test_far, test_all_are_drawn, test_what_changes)

@@ -127,11 +127,39 @@ def test_pictures_are_the_mappers():
     equal(log.text().count("because the blend mode is additive or slice"), 1, log.text())
 
 
+def test_left_to_volume():
+    """Opacities of another array, and two-dimensional transfer functions: Volume's picture, and one warning.
+    Isosurface has its own opacities."""
+    source = simple.Calculator(Input=simple.Wavelet(), Function="157+9*coordsX", ResultArrayName="x")
+    settings = {"separate": {"UseSeparateOpacityArray": 1, "OpacityArrayName": ["POINTS", "x"]},
+                "second": {"UseTransfer2D": 1, "UseGradientForTransfer2D": 0, "ColorArray2Name": ["POINTS", "x"]},
+                "gradient": {"UseTransfer2D": 1}}
+    for name, properties in settings.items():
+        pictures = {}
+        for kind in ("Isosurface", "plain", "PMB Volume", "Volume"):
+            view = new_view()
+            display = show(source, view, "Isosurface" if kind == "plain" else kind)
+            display.ContourBy, display.IsosurfaceValues = "RTData", [150]
+            for what, value in properties.items() if kind != "plain" else ():
+                setattr(display, what, value)
+            if name != "separate":
+                display.TransferFunction2D = simple.GetTransferFunction2D("RTData")
+                display.TransferFunction2D.Range = [37, 277, 0, 250]
+                display.TransferFunction2D.Boxes = [40, 0, 200, 250, 1, .2, .1, .8]
+            with Messages() as log:
+                pictures[kind] = (pixels(view), pixels(view))[1]
+            equal(log.text().count("vtkSmartVolumeMapper draws"), int(kind == "PMB Volume"), f"{name}, {kind}: {log.text()}")
+        apart = abs(pictures["PMB Volume"] - pictures["Volume"]).mean()  # Volume moves its samples by noise
+        true(apart < 1, f"{name}: differs by {apart:.2f} from Volume")
+        true(abs(pictures["Volume"] - pixels(view)[0, 0]).mean() > 3, f"{name}: the picture is empty")
+        same(pictures["Isosurface"], pictures["plain"], f"{name}, Isosurface")
+
+
 def test_isosurface():
     """Compared with the mesh of PMB Contour; isovalues, opacities, and the solid color."""
     wavelet, view = simple.Wavelet(), new_view()
     display = show(wavelet, view, "Isosurface", None)
-    equal([round(value, 3) for value in display.IsosurfaceValues], [157.091], "the isovalue at first")
+    display.IsosurfaceValues = [157]
     contour = simple.PMBContour(Input=wavelet, Isosurfaces=list(display.IsosurfaceValues), ComputeScalars=1)
     mesh = simple.Show(contour, view)
     mesh.SetScalarBarVisibility(view, False)
@@ -259,6 +287,32 @@ def suggested(proxy):
     return [list(proxy.GetPropertyValue(name)) for name in names]
 
 
+def test_first_isovalue():
+    """Isosurface starts at the first suggestion, but not where an isovalue was set before or after, nor as a property."""
+    view = new_view()
+    for before, after, expected in ((None, None, None), ([100], None, [100]), (None, [157], [157]),
+                                    (None, "middle", "middle")):
+        display = simple.Show(simple.Wavelet(), view)
+        middle = list(display.IsosurfaceValues)
+        equal([round(value, 3) for value in middle], [157.091], "ParaView's own isovalue")
+        display.IsosurfaceValues = before or middle
+        display.SetRepresentationType("Isosurface")
+        if after:
+            display.IsosurfaceValues = middle if after == "middle" else after
+        pixels(view)
+        expected = middle if expected == "middle" else expected or suggested(display)[0][:1]
+        equal(list(display.IsosurfaceValues), expected, f"the isovalue, with {before} before and {after} after")
+        display.SetRepresentationType("Surface")
+        display.SetRepresentationType("Isosurface")
+        simple.Hide(simple.GetActiveSource(), view)
+    display = simple.Show(simple.Wavelet(), view)
+    display.Representation = "Isosurface"  # as state files do
+    pixels(view)
+    equal(list(display.IsosurfaceValues), middle, "the isovalue of a state")
+    # Without the panel's widgets ParaView would show a list without a title.
+    equal(display.SMProxy.GetProperty("SuggestedIsovalues").GetPanelVisibility(), "never", "suggestions in ParaView's panel")
+
+
 def test_suggestions():
     """Suggested isovalues and the curve are the filter's, of the array at Contour By; Surface has none."""
     view, source = new_view(), producer(balls())
@@ -334,7 +388,7 @@ def test_contour_by_states():
                 view = simple.GetActiveViewOrCreate("RenderView")
                 display = simple.GetDisplayProperties(simple.FindSource("Calculator1"), view)
                 equal(display.ContourBy[1], contoured, "Contour By")
-                view.ViewSize = SIZE
+                view.ViewSize, view.UseFXAA = SIZE, 0
                 same(pixels(view), before, f"color {color}, contoured {contoured!r}")
                 equal(suggested(display), numbers, f"suggestions with color {color}, contoured {contoured!r}")
 
@@ -506,6 +560,6 @@ def test_odd_input():
         true(said in log.text(), f"isovalues {values}: {log.text()}")
 
 
-run(test_pictures_are_the_mappers, test_isosurface, test_array_is_chosen, test_contour_by, test_contour_components,
-    test_suggestions, test_wrong_arrays, test_states, test_contour_by_states, test_views, test_selection, test_picked_places,
-    test_cropping, test_odd_input)
+run(test_pictures_are_the_mappers, test_left_to_volume, test_isosurface, test_array_is_chosen, test_contour_by,
+    test_contour_components, test_first_isovalue, test_suggestions, test_wrong_arrays, test_states, test_contour_by_states,
+    test_views, test_selection, test_picked_places, test_cropping, test_odd_input)

@@ -10,9 +10,12 @@ from plugin_testing import DATA, Messages, equal, load_plugin, run, true
 from vtkmodules.vtkCommonCore import VTK_DOUBLE, vtkFloatArray, vtkSOADataArrayTemplate, vtkUnsignedCharArray
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPiecewiseFunction, vtkPlane
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
+from vtkmodules.vtkCommonTransforms import vtkTransform
+from vtkmodules.vtkFiltersCore import vtkReverseSense
+from vtkmodules.vtkFiltersGeneral import vtkTransformPolyDataFilter
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 from vtkmodules.vtkIOXML import vtkXMLImageDataReader
-from vtkmodules.vtkRenderingCore import (vtkActor, vtkColorTransferFunction, vtkPolyDataMapper, vtkRenderer,
+from vtkmodules.vtkRenderingCore import (vtkActor, vtkColorTransferFunction, vtkLight, vtkPolyDataMapper, vtkRenderer,
                                          vtkRenderWindow, vtkVolume, vtkVolumeProperty)
 from vtkmodules.vtkRenderingVolume import vtkVolumeMapper
 from vtkmodules.vtkRenderingVolumeOpenGL2 import vtkOpenGLGPUVolumeRayCastMapper
@@ -337,6 +340,92 @@ def test_isosurface_is_the_mesh():
         true(worst <= 4, f"spacing {image.GetSpacing()}: colors differ by {worst}")
 
 
+def lights():
+    """Sets of lights, by name: properties of each light."""
+    place = {"SetPositional": 1, "SetPosition": (60, 70, 110), "SetFocalPoint": (16, 20, 35), "SetLightTypeToSceneLight": ()}
+    return {"headlight": [{"SetLightTypeToHeadlight": ()}],
+            "spot": [{**place, "SetConeAngle": 8}],
+            "soft spot": [{**place, "SetConeAngle": 15, "SetExponent": 40}],
+            "dimmed": [{**place, "SetAttenuationValues": (.2, .01, 1e-4), "SetIntensity": .7}],
+            "three": [{**place, "SetDiffuseColor": (1, .2, .1)},
+                      {"SetPosition": (-1, 2, 1), "SetDiffuseColor": (.1, .8, .3)},
+                      {"SetLightTypeToCameraLight": (), "SetPosition": (0, 1, .2), "SetIntensity": .3}],
+            "none": []}
+
+
+def lit(prop, settings):
+    """The picture of a prop, from one side, with lights of these settings."""
+    scene = Scene(prop)
+    scene.renderer.AutomaticLightCreationOff()
+    scene.renderer.RemoveAllLights()
+    for each in settings:
+        light = vtkLight()
+        light.SetPosition(0, 0, 1)
+        for name, value in each.items():
+            getattr(light, name)(*(value if isinstance(value, tuple) else (value,)))
+        scene.renderer.AddLight(light)
+    scene.camera.SetPosition(60, 50, 130)
+    scene.camera.SetFocalPoint(16, 20, 35)
+    scene.camera.SetViewUp(0, 1, 0)
+    scene.renderer.ResetCameraClippingRange(-40, 80, -40, 80, -40, 80)
+    return scene.pixels()
+
+
+def round_image():
+    """A ball around (16, 20, 35) in the place of the gyroid."""
+    z, y, x = numpy.ogrid[0:32, 0:36, 0:40]
+    made = gyroid()
+    distance = numpy.sqrt((x - 19.) ** 2 + (y - 15.) ** 2 + (z - 15.) ** 2)
+    vtk_to_numpy(made.GetPointData().GetScalars())[:] = (1 - distance / 12).astype(numpy.float32).reshape(-1)
+    return made
+
+
+def test_lights():
+    """Under any matrix a surface is lit as its mesh."""
+    image, look = round_image(), property_of(ISOVALUE)
+    look.SetSpecular(0)
+    color = look.GetRGBTransferFunction().GetColor(ISOVALUE)
+    contour = surface_of(image, ISOVALUE)
+    matrices = {"no matrix": (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0), "scaled": (1, 0, 0, 0, 0, 2, 0, -20, 0, 0, .5, 17),
+                "sheared": (1, .6, 0, -12, 0, 1, 0, 0, .3, 0, 1, -5), "mirrored": (-1, 0, 0, 32, 0, 1, 0, 0, 0, 0, 1, 0)}
+    failed = []
+    for what, elements in matrices.items():
+        matrix, transform, mapper = vtkMatrix4x4(), vtkTransform(), vtkPMBVolumeMapper()
+        matrix.DeepCopy((*elements, 0, 0, 0, 1))
+        volume = volume_of(mapper, image, vtkVolumeMapper.ISOSURFACE_BLEND, look)
+        volume.SetUserMatrix(matrix)
+        transform.SetMatrix(matrix)
+        moved, turned = vtkTransformPolyDataFilter(), vtkReverseSense()
+        moved.SetTransform(transform)
+        moved.SetInputConnection(contour.GetOutputPort())
+        turned.SetInputConnection(moved.GetOutputPort())  # VTK turns the normals of triangles that face away
+        mesh = actor_of((turned if what == "mirrored" else moved).GetOutputPort(), color)
+        for name in ("Ambient", "Diffuse"):
+            getattr(mesh.GetProperty(), f"Set{name}")(getattr(look, f"Get{name}")())
+        for name, settings in lights().items():
+            ours, theirs = lit(volume, settings), lit(mesh, settings)
+            shown = [abs(picture - picture[0, 0]).max(axis=2) > 2 for picture in (ours, theirs)]
+            rows = numpy.pad(shown[0] & shown[1], 1)
+            inside = numpy.all([rows[y:y + SIZE[1], x:x + SIZE[0]] for y in range(3) for x in range(3)], axis=0)
+            apart = numpy.sort(abs(ours - theirs).max(axis=2)[inside])
+            true(inside.mean() > .005, f"{what}, {name}: {inside.mean():.3f} of the pixels are lit")
+            if apart[int(.99 * len(apart))] > 2:
+                failed.append(f"{what}, {name}: differs by {apart[int(.99 * len(apart))]:.0f}, {apart[-1]:.0f} at most")
+    true(not failed, "; ".join(failed))
+
+
+def test_many_lights():
+    """The first 16 lights, and one warning."""
+    mapper = vtkPMBVolumeMapper()
+    volume = volume_of(mapper, round_image(), vtkVolumeMapper.ISOSURFACE_BLEND, property_of(ISOVALUE))
+    faint = {"SetPosition": (1, 2, 3), "SetIntensity": .05}
+    first = lit(volume, [faint] * 16)
+    with Messages() as log:
+        for _ in range(2):
+            true(abs(lit(volume, [faint] * 18) - first).max() <= 1, "another picture")
+    equal(log.text().count("The first 16 lights of 18 light this volume. Switch off others."), 1, log.text())
+
+
 def add_array(image, name, values):
     array = numpy_to_vtk(numpy.ascontiguousarray(values), deep=True)
     array.SetName(name)
@@ -504,6 +593,29 @@ def test_odd_input():
         scene.window.Finalize()
 
 
+def test_ranges():
+    """Values of any size give the picture of the same values around 1, without a message."""
+    for mode in (vtkVolumeMapper.COMPOSITE_BLEND, vtkVolumeMapper.MAXIMUM_INTENSITY_BLEND, vtkVolumeMapper.ISOSURFACE_BLEND):
+        for dtype, powers in ((numpy.float32, (0, -123, 127)), (numpy.float64, (0, -1000, 1022))):
+            for power in powers:
+                scale, image, gradients = 2. ** power, gyroid(dtype=dtype), vtkPiecewiseFunction()
+                values = vtk_to_numpy(image.GetPointData().GetScalars())
+                values *= dtype(scale)
+                look = property_of(ISOVALUE * scale if mode == vtkVolumeMapper.ISOSURFACE_BLEND else None, scale)
+                if mode == vtkVolumeMapper.COMPOSITE_BLEND and dtype == numpy.float64:
+                    gradients.AddPoint(0, 0)
+                    gradients.AddPoint(.3 * scale, 1)
+                    look.SetGradientOpacity(gradients)
+                mapper = vtkPMBVolumeMapper()
+                with Messages() as log:
+                    shown = Scene(volume_of(mapper, image, mode, look)).pixels()
+                equal(log.text(), "", f"mode {mode}, {dtype.__name__}, 2 to the {power}: messages")
+                true(mapper.GetLastDevice(), f"mode {mode}, {dtype.__name__}, 2 to the {power}: VTK drew it")
+                expected = shown if power == 0 else expected
+                apart = abs(shown - expected).max()
+                true(apart <= 2, f"mode {mode}, {dtype.__name__}, 2 to the {power}: differs by {apart}")
+
+
 def test_places():
     """Direction matrix, negative spacing and extents not at 0: the picture of the plain image that a matrix moves there."""
     cosine, sine = numpy.cos(.5), numpy.sin(.5)
@@ -571,6 +683,6 @@ def test_bad_settings():
 
 
 run(test_blend_modes, test_pre_integration, test_one_component, test_gradient_opacity, test_stopped, test_questions,
-    test_scan, test_other_actors, test_cut, test_isosurface_is_the_mesh, test_colored_by_another_array, test_bad_colors,
-    test_left_to_vtk, test_windows, test_windows_end, test_odd_input, test_places,
-    test_bad_settings)
+    test_scan, test_other_actors, test_cut, test_isosurface_is_the_mesh, test_lights, test_many_lights,
+    test_colored_by_another_array, test_bad_colors, test_left_to_vtk, test_windows, test_windows_end, test_odd_input,
+    test_ranges, test_places, test_bad_settings)

@@ -129,7 +129,7 @@ static void free_context_buffers(pmb_cuda *cuda)
 {
   pmb_cuda_buffer *const own[] = { &cuda->map, &cuda->records, &cuda->brick, &cuda->before, &cuda->special,
     &cuda->sums, &cuda->points, &cuda->normals, &cuda->gradients, &cuda->parameter, &cuda->sample, &cuda->triangles,
-    &cuda->cells, &cuda->attribute_in, &cuda->attribute_out, &cuda->picture, &cuda->table, &cuda->shown,
+    &cuda->cells, &cuda->attribute_in, &cuda->attribute_out, &cuda->picture, &cuda->table, &cuda->shown, &cuda->edges,
     &cuda->visible.depths, &cuda->visible.words, &cuda->visible.before, &cuda->visible.workspace };
   for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); ++i) {
     free_buffer(cuda->device, cuda->generation, own[i]);

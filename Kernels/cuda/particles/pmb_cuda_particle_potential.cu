@@ -24,17 +24,34 @@ static __device__ __forceinline__ float distance2_from(
   return offset[0] * offset[0] + (offset[1] * offset[1] + offset[2] * offset[2]);
 }
 
+/* The first twin of a particle in its cube, or itself. */
+static __device__ uint32_t first_twin(const pmb_cuda_cloud &c, const pmb_cuda_particle &own, uint32_t index)
+{
+  const uint64_t key = c.d_keys[index], part = pmb_twin_part(own.scale, own.cell, own.fraction);
+  uint32_t i = index;
+  if (index > 0 && c.d_keys[index - 1] == key) {
+    for (i = pmb_cuda_lower_bound(c.d_keys, 0, index, key); i < index; ++i) {
+      const pmb_cuda_particle p = read_particle(c, i);
+      if (p.scale == own.scale && pmb_twin_part(p.scale, p.cell, p.fraction) == part) {
+        break;
+      }
+    }
+  }
+  return i;
+}
+
 /* Calls `take` with the offset from each particle within reach of the lane's, its square and the particle's mass, in order. own:
- * particle number `index`; its grade's reach counts. Lists neighbours first: then the lanes have about as many to take. */
+ * particle number `index`; its grade's reach counts. wanted: 0 for none. Lists neighbours first: then the lanes have about as many
+ * to take. */
 template <class TAKE>
-static __device__ __forceinline__ void each_neighbour(
-  const pmb_cuda_cloud &c, const pmb_cuda_particle &own, int64_t index, uint32_t list[NEIGHBOURS][32], TAKE take)
+static __device__ __forceinline__ void each_neighbour(const pmb_cuda_cloud &c, const pmb_cuda_particle &own,
+  int64_t index, int wanted, uint32_t list[NEIGHBOURS][32], TAKE take)
 {
   const int reach = pmb_grade_at(c.grades, c.grade_count, index)->reach;
   const float reach2 = pmb_particle_reach2((float)reach);
   int64_t x0 = 0, x1 = 0, y0 = 0, y1 = 0, y = 0, z = 0, z1 = 0;
   uint32_t i = 0, end = 0;
-  int count = 0, more, grade = -1; /* whose rows are searched */
+  int count = 0, more, grade = wanted ? -1 : c.grade_count - 1; /* whose rows are searched */
   float offset[3];
   do {
     while (i >= end && (z < z1 || grade + 1 < c.grade_count)) {
@@ -77,19 +94,48 @@ static __global__ void densities_kernel(const __grid_constant__ pmb_cuda_cloud c
   __shared__ uint32_t list[NEIGHBOURS][32];
   const int64_t first = (int64_t)blockIdx.x * 32, index = min(first + (int)threadIdx.x, c.count - 1);
   const pmb_cuda_particle own = read_particle(c, (uint32_t)index);
+  const int wanted = first_twin(c, own, (uint32_t)index) == index;
   float density = 0;
-  each_neighbour(c, own, index, list, [&](const float *, float d2, float mass) {
+  each_neighbour(c, own, index, wanted, list, [&](const float *, float d2, float mass) {
     density = pmb_kernel_add(PMB_KERNEL_SPLINE, density, d2, own.scale, mass);
   });
-  if (first + (int)threadIdx.x < c.count) {
+  if (wanted && first + (int)threadIdx.x < c.count) {
     c.d_amounts[index] = own.mass / density;
   }
 }
 
+/* Gives twins what the first ones have: amounts, or with MOVED shapes and places. */
+template <bool MOVED> static __global__ void twins_kernel(const __grid_constant__ pmb_cuda_cloud c)
+{
+  const int64_t i = pmb_cuda_thread();
+  if (i < c.count) {
+    const pmb_cuda_particle own = read_particle(c, (uint32_t)i);
+    const uint32_t first = first_twin(c, own, (uint32_t)i);
+    if (first < i && MOVED) {
+      pmb_particle_moved to = c.d_moved[first];
+      to.amount = pmb_twin_amount(to.amount, c.d_amounts[i], c.d_amounts[first]);
+      to.index = c.d_sorted[i];
+      for (int a = 0; a < 3; ++a) {
+        to.fraction[a] = pmb_twin_move(to.fraction[a], read_particle(c, first).fraction[a], own.fraction[a]);
+      }
+      c.d_moved[i] = to;
+    } else if (first < i) {
+      c.d_amounts[i] = pmb_twin_amount(c.d_amounts[first], own.mass, read_particle(c, first).mass);
+    }
+  }
+}
+
+template <bool MOVED> static pmb_status copy_twins(pmb_cuda *cuda, const pmb_cuda_cloud *c)
+{
+  return pmb_cuda_check(cuda->context,
+    pmb_cuda_launch(cuda, 0, twins_kernel<MOVED>, pmb_cuda_blocks(c->count, 256), 256, 0, *c), "twins");
+}
+
 pmb_status pmb_cuda_find_densities(pmb_cuda *cuda, const pmb_cuda_cloud *c)
 {
-  return pmb_cuda_check(
-    cuda->context, pmb_cuda_launch(cuda, 0, densities_kernel, pmb_cuda_blocks(c->count, 32), 32, 0, *c), "densities");
+  PMB_STEP(pmb_cuda_check(cuda->context,
+    pmb_cuda_launch(cuda, 0, densities_kernel, pmb_cuda_blocks(c->count, 32), 32, 0, *c), "densities"));
+  return copy_twins<false>(cuda, c);
 }
 
 static __global__ void shapes_kernel(const __grid_constant__ pmb_cuda_cloud c)
@@ -98,9 +144,10 @@ static __global__ void shapes_kernel(const __grid_constant__ pmb_cuda_cloud c)
   const int64_t first = (int64_t)blockIdx.x * 32, index = min(first + (int)threadIdx.x, c.count - 1);
   const pmb_cuda_particle own = read_particle(c, (uint32_t)index);
   float sum[PMB_SHAPE_SUMS] = { 0 };
+  const int wanted = first_twin(c, own, (uint32_t)index) == index;
   each_neighbour(
-    c, own, index, list, [&](const float *offset, float, float) { pmb_shape_add(offset, own.scale, sum); });
-  if (first + (int)threadIdx.x < c.count) {
+    c, own, index, wanted, list, [&](const float *offset, float, float) { pmb_shape_add(offset, own.scale, sum); });
+  if (wanted && first + (int)threadIdx.x < c.count) {
     pmb_particle_moved to;
     to.amount = c.d_amounts[index] * pmb_shape_find(sum, to.shape);
     to.scale = own.scale;
@@ -118,8 +165,9 @@ static __global__ void shapes_kernel(const __grid_constant__ pmb_cuda_cloud c)
 pmb_status pmb_cuda_find_shapes(pmb_cuda *cuda, pmb_cuda_cloud *c)
 {
   PMB_STEP(pmb_cuda_take(cuda, &cuda->particles.moved, c->count, "the particles' shapes", &c->d_moved));
-  return pmb_cuda_check(
-    cuda->context, pmb_cuda_launch(cuda, 0, shapes_kernel, pmb_cuda_blocks(c->count, 32), 32, 0, *c), "shapes");
+  PMB_STEP(pmb_cuda_check(
+    cuda->context, pmb_cuda_launch(cuda, 0, shapes_kernel, pmb_cuda_blocks(c->count, 32), 32, 0, *c), "shapes"));
+  return copy_twins<true>(cuda, c);
 }
 
 /* ---- potential ---- */

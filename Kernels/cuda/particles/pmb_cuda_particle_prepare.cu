@@ -20,7 +20,12 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int a = 0; a < PMB_PARTICLE_NUMBERS; ++a) {
       if (arrays[a]->d_values) {
-        pmb_add_number(&mine, a, pmb_cuda_number(*arrays[a], i, 0), i);
+        const double number = pmb_cuda_number(*arrays[a], i, 0);
+        pmb_add_number(&mine, a, number, i);
+        if (a == PMB_RADII) {
+          const double length = pmb_kernel_length(c.kernel, c.smoothing, number, c.spacing);
+          mine.reached += pmb_samples_reached(pmb_kernel_reach(c.kernel, length, c.depth));
+        }
       }
     }
   }

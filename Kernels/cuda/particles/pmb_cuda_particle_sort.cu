@@ -12,16 +12,22 @@ static __device__ double read_or(const pmb_cuda_numbers &numbers, int64_t i, dou
 }
 
 /* Length and reach of a particle's kernel in cells, see pmb_kernel_length and pmb_kernel_reach. */
-static __device__ double length_of(const pmb_cuda_cloud &c, int64_t i)
+static __device__ double length_of(const pmb_cuda_cloud &c, double radius)
 {
-  return pmb_kernel_length(c.kernel, c.smoothing, read_or(c.radii, i, c.radius), c.spacing);
+  return pmb_kernel_length(c.kernel, c.smoothing, radius, c.spacing);
 }
 static __device__ double reach_of(const pmb_cuda_cloud &c, double length)
 {
   return pmb_kernel_reach(c.kernel, length, c.depth);
 }
 
-/* Writes the key of each particle's cube. Particles at positions that are not finite come last. */
+/* The index of a cell in the grid along an axis. */
+static __device__ __forceinline__ double cell_of(const pmb_cuda_cloud &c, int axis, double cell)
+{
+  return pmb_span_cell(c.d_spans[axis], c.span_count[axis], c.before, cell);
+}
+
+/* Writes the key of each particle's cube. Particles that do not fit into the grid come last. */
 static __global__ void keys_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
   const int64_t i = pmb_cuda_thread();
@@ -29,15 +35,15 @@ static __global__ void keys_kernel(const __grid_constant__ pmb_cuda_cloud c)
     return;
   }
   int64_t cell[3];
-  int finite = 1;
+  const double place[3] = { pmb_cuda_number(c.positions, i, 0), pmb_cuda_number(c.positions, i, 1),
+    pmb_cuda_number(c.positions, i, 2) };
+  const int fits = pmb_place_fits(place, c.spacing);
   for (int a = 0; a < 3; ++a) {
-    const double place = pmb_cuda_number(c.positions, i, a);
-    finite &= PMB_IS_FINITE(place);
-    cell[a] = finite ? (int64_t)floor(place / c.spacing) - c.first[a] : 0;
+    cell[a] = fits ? (int64_t)cell_of(c, a, floor(place[a] / c.spacing)) : 0;
   }
-  const float reach = c.grade_count > 1 ? (float)reach_of(c, length_of(c, i)) : 0;
+  const float reach = c.grade_count > 1 ? (float)reach_of(c, length_of(c, pmb_cuda_number(c.radii, i, 0))) : 0;
   const pmb_particle_grade *grade = pmb_grade_of(c.grades, c.grade_count, reach);
-  c.d_keys[i] = finite ? pmb_grade_key(grade, cell[0], cell[1], cell[2]) : (uint64_t)c.cubes;
+  c.d_keys[i] = fits ? pmb_grade_key(grade, cell[0], cell[1], cell[2]) : (uint64_t)c.cubes;
   c.d_sorted[i] = (uint32_t)i;
 }
 
@@ -55,11 +61,12 @@ static __global__ void fill_kernel(const __grid_constant__ pmb_cuda_cloud c)
   pmb_cuda_particle p;
   for (int a = 0; a < 3; ++a) {
     const double at = pmb_cuda_number(c.positions, index, a) / c.spacing, cell = floor(at);
-    p.cell[a] = (int32_t)((int64_t)cell - c.first[a]);
+    p.cell[a] = (int32_t)cell_of(c, a, cell);
     p.fraction[a] = (float)(at - cell);
   }
-  const double length = length_of(c, index);
-  const double mass = read_or(c.masses, index, 1);
+  const double radius = read_or(c.radii, index, c.radius), length = length_of(c, radius);
+  const double unit = c.densities.d_values ? 1 : c.spacing;
+  const double mass = read_or(c.masses, index, pmb_default_mass(c.varied, radius, unit));
   p.scale = (float)pmb_kernel_scale(c.kernel, length);
   p.mass = c.densities.d_values ? 1 : (float)mass;
   c.d_particles[i] = p;

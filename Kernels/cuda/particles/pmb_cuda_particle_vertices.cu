@@ -66,15 +66,18 @@ static __device__ __forceinline__ void find_differences(const pmb_cuda_cloud &c,
   }
 }
 
-static __device__ __forceinline__ void write_point(
-  const pmb_cuda_cloud &c, const pmb_cuda_output &output, const near_box &box, const edge_point &point, int64_t to)
+/* wider: samples of the box before the brick's. */
+static __device__ __forceinline__ void write_point(const pmb_cuda_cloud &c, const pmb_cuda_output &output,
+  const near_box &box, int wider, const edge_point &point, int64_t to)
 {
   for (int a = 0; a < 3; ++a) {
-    const double world = pmb_particle_world(c.spacing, c.first[a] + box.first[a], point.lower[a], point.part[a]);
+    const int64_t first = pmb_span_world(c.d_spans[a], c.span_count[a], c.before, box.first[a] + wider) - wider;
+    const double world = pmb_particle_world(c.spacing, first, point.lower[a], point.part[a]);
+    const double moved = (world - c.shift[a]) * c.scale[a];
     if (output.point_type == PMB_FLOAT32) {
-      ((float *)output.d_points)[3 * to + a] = (float)world;
+      ((float *)output.d_points)[3 * to + a] = (float)moved;
     } else {
-      ((double *)output.d_points)[3 * to + a] = world;
+      ((double *)output.d_points)[3 * to + a] = moved;
     }
   }
 }
@@ -108,7 +111,7 @@ static __global__ void __launch_bounds__(POINT_THREADS)
     float ends[2] = { c.background, c.background }, sum[3] = { 0, 0, 0 }, deepest = -INFINITY;
     each_near_point(
       c, box, all, &block, point, more, 0, &taken, NULL, [&](int i) { add_to_ends<KERNEL>(&block, point, i, ends); });
-    const float part = pmb_edge_parameter(ends[0], ends[1], c.isovalue.f32, c.isovalue.f32_low);
+    const float part = pmb_particle_parameter(ends[0], ends[1], c.isovalue.f32, c.isovalue.f32_low);
     if (differences) {
       find_differences<KERNEL>(c, box, all, &block, point, &taken, part, sum);
     }
@@ -119,7 +122,7 @@ static __global__ void __launch_bounds__(POINT_THREADS)
     }
     const int64_t to = first + at;
     if (point.wanted && output.d_points) {
-      write_point(c, output, box, point, to);
+      write_point(c, output, box, differences, point, to);
     }
     if (point.wanted && directions) {
       pmb_particle_normal(KERNEL, !differences, sum, point.axis, ends[0] < ends[1], c.spacing,

@@ -27,10 +27,20 @@ static void begin_cloud(const pmb_particles *p, pmb_cuda_cloud *c)
 }
 
 /* Copies the grid that prepare has found. */
-static void set_grid(const pmb_particles *p, pmb_cuda_cloud *c)
+static pmb_status set_grid(pmb_cuda *cuda, const pmb_particles *p, pmb_cuda_cloud *c)
 {
+  pmb_particle_span *d_spans;
+  PMB_STEP(pmb_cuda_take(
+    cuda, &cuda->particles.spans, p->span_count[0] + p->span_count[1] + p->span_count[2], "particles", &d_spans));
+  for (int a = 0; a < 3; d_spans += p->span_count[a++]) {
+    c->d_spans[a] = d_spans;
+    PMB_CUDA_TRY(cuda->context,
+      cudaMemcpyAsync(d_spans, p->spans[a].data, (size_t)p->span_count[a] * sizeof(*d_spans), cudaMemcpyHostToDevice,
+        cuda->compute));
+  }
+  memcpy(c->span_count, p->span_count, sizeof(c->span_count));
+  c->before = p->before;
   c->only_grows = p->all_add || c->kernel == PMB_KERNEL_SPHERES;
-  memcpy(c->first, p->first, sizeof(c->first));
   memcpy(c->bricks, p->bricks, sizeof(c->bricks));
   memcpy(c->grades, p->grades, sizeof(c->grades));
   c->grade_count = p->grade_count;
@@ -41,6 +51,7 @@ static void set_grid(const pmb_particles *p, pmb_cuda_cloud *c)
   c->reach = (int)ceil(p->reach);
   c->reach2 = p->reach2;
   c->count = p->count;
+  return PMB_OK;
 }
 
 /* Fails if an array of the request is not in the memory that on_device says. Waits for the caller's stream. */
@@ -148,8 +159,8 @@ pmb_status pmb_cuda_count_particles(pmb_context *context, pmb_particles *p)
   pmb_status status = prepare(cuda, p, cloud_of(p));
   p->on_device = status == PMB_OK && p->count > 0 && p->reach > 0 && takes(p);
   if (p->on_device) {
-    set_grid(p, cloud_of(p));
-    status = count_on_device(cuda, p, cloud_of(p));
+    status = set_grid(cuda, p, cloud_of(p));
+    status = status == PMB_OK ? count_on_device(cuda, p, cloud_of(p)) : status;
   }
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
   if (status == PMB_OK && p->on_device) {
@@ -236,6 +247,11 @@ pmb_status pmb_cuda_emit_particles(pmb_context *context, pmb_particles *p, const
     cuda->sizes.points = p->sizes.points;
     cuda->sizes.triangles = p->sizes.triangles;
     cuda->cloud = cloud_of(p);
+    for (int a = 0; a < 3; ++a) {
+      const int moves = p->gl && p->gl->shift && p->gl->scale;
+      cloud_of(p)->shift[a] = moves ? p->gl->shift[a] : 0;
+      cloud_of(p)->scale[a] = moves ? p->gl->scale[a] : 1;
+    }
     status = emit_on_device(cuda, cloud_of(p), mesh);
   }
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);

@@ -64,8 +64,12 @@ typedef struct pmb_cuda_cloud {
   int kernel, varied, normals; /* varied: radii are given */
   int only_grows;              /* a partial sum never exceeds the sum */
   double spacing, smoothing, radius;
-  double depth; /* isovalue of spheres, in cells */
-  int64_t first[3], bricks[3];
+  double depth;              /* isovalue of spheres, in cells */
+  double shift[3], scale[3]; /* points are written as (x - shift) * scale */
+  int64_t bricks[3];
+  const pmb_particle_span *d_spans[3];
+  int64_t span_count[3];
+  double before;
   int64_t layer_begin, layer_end; /* layers of bricks; layer_end gives only the points in its first plane */
   int reach;                      /* rounded up */
   float background, reach2;

@@ -45,10 +45,19 @@ void papers_free_memory(papers_memory *memory);
 
 /* Samples on the GPU, x fastest, without gaps; spacing 1, first sample at (0,0,0). Each of dims is at least 1. */
 typedef struct papers_volume {
-  const void *samples;
+  const void
+    *samples;    /* NULL: papers_cayley_value of each place, by its index, is evaluated wherever a sample is read */
   pmb_type type; /* PMB_UINT8, PMB_INT16, PMB_UINT16 or PMB_FLOAT32 */
   int64_t dims[3];
 } papers_volume;
+
+/* Cayley's surface at the sample (x,y,z), as PMB's authors evaluated it; step[a]: 2 / (dims[a] - 1). Volumes that are evaluated have
+ * floats, and powers of two as dims, so that an index gives its place by shifts. */
+PMB_INLINE float papers_cayley_value(const float step[3], int32_t x, int32_t y, int32_t z)
+{
+  const float u = (float)x * step[0] - 1, v = (float)y * step[1] - 1, w = (float)z * step[2] - 1;
+  return 1 - 16 * u * v * w - 4 * (u * u + v * v + w * w);
+}
 
 /* A mesh on the GPU, or a copy in this machine's memory. */
 typedef struct papers_mesh {
@@ -84,7 +93,7 @@ typedef struct papers_system {
   papers_status (*extract)(papers_state *state);
 } papers_system;
 
-enum { PAPERS_SYSTEMS = 6 };
+enum { PAPERS_SYSTEMS = 9 };
 extern const papers_system *const papers_systems[PAPERS_SYSTEMS];
 
 /* *state is NULL on failure. The state alone uses `memory` until papers_destroy. */
@@ -95,12 +104,14 @@ papers_status papers_extract(papers_state *state, double isovalue, papers_mesh *
 void papers_destroy(papers_state *state); /* NULL is fine */
 
 /* Bytes of the pyramids for a number of samples. */
-uint64_t papers_hpmc_bytes(const int64_t dims[3], int indexed);
+uint64_t papers_hpmc_bytes(const int64_t dims[3], int indexed, int chunks);
 uint64_t papers_hp3d_bytes(const int64_t dims[3]);
 
 /* The GPU in use, CUDA's first. Texts: NULL, or the error. */
 const char *papers_upload(void *d_to, const void *from, size_t bytes);
 const char *papers_download(void *to, const void *d_from, size_t bytes);
+/* Stores the samples of a volume that would be evaluated. */
+const char *papers_evaluate(const papers_volume *volume, void *d_to);
 /* Milliseconds from start to stop, for work on the GPU and the host; < 0: failed. Do not nest. */
 void papers_start_clock(void);
 double papers_stop_clock(void);

@@ -70,6 +70,7 @@ typedef enum papers_table {
   PAPERS_TABLE_DENSITIES, /* HistoPyramids, table 1 */
   PAPERS_TABLE_SIZES,     /* OpenCL, table 1 */
   PAPERS_TABLE_MEMORY,    /* OpenCL, table 3; has no rows here */
+  PAPERS_TABLE_LIMITS,    /* PMB, section 5.2; has no rows here */
   PAPERS_TABLES
 } papers_table;
 

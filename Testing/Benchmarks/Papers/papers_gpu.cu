@@ -9,9 +9,10 @@ extern "C" {
 }
 
 extern "C" const papers_system papers_scan, papers_welded, papers_hpmc, papers_hpmc_indexed, papers_hp3d,
-  papers_pmb2016;
+  papers_pmb2016, papers_hpmc_chunks, papers_hpmc_fetch, papers_pmb2016_forward;
 extern "C" const papers_system *const papers_systems[PAPERS_SYSTEMS] = { &papers_scan, &papers_hpmc,
-  &papers_hpmc_indexed, &papers_hp3d, &papers_pmb2016, &papers_welded };
+  &papers_hpmc_indexed, &papers_hp3d, &papers_pmb2016, &papers_welded, &papers_hpmc_chunks, &papers_hpmc_fetch,
+  &papers_pmb2016_forward };
 
 /* Reports an error once: clears it for the next call. */
 static const char *text_of(cudaError_t error)
@@ -44,8 +45,10 @@ static papers_block *new_block(papers_memory *memory, size_t bytes)
   return block;
 }
 
+/* Waits for work that a failed state left in the stream: the emulator's cudaFree does not. */
 static void free_unused(papers_memory *memory)
 {
+  text_of(cudaStreamSynchronize(NULL));
   for (papers_block **link = &memory->first; *link;) {
     papers_block *block = *link;
     if (block->used) {
@@ -124,6 +127,22 @@ papers_status papers_reserve_mesh(papers_state *s, int64_t points, int64_t trian
 
 /* ---- states ---- */
 
+static papers_field field_of(const papers_volume *volume)
+{
+  const int64_t *n = volume->dims;
+  papers_field field = {};
+  field.d_samples = volume->samples;
+  field.row = n[0];
+  field.slice = n[0] * n[1];
+  while (field.shift[0] < 24 && n[0] >> field.shift[0] > 1) ++field.shift[0];
+  while (field.shift[1] < 48 && field.slice >> field.shift[1] > 1) ++field.shift[1];
+  for (int a = 0; a < 3; ++a) {
+    field.dims[a] = (int32_t)n[a];
+    field.step[a] = 2 / (float)(n[a] - 1);
+  }
+  return field;
+}
+
 static papers_status begin(papers_state *s, const papers_volume *volume)
 {
   static void *pinned;
@@ -131,11 +150,8 @@ static papers_status begin(papers_state *s, const papers_volume *volume)
   if (n[0] > most || n[1] > most || n[2] > most || n[0] * n[1] > INT64_MAX / 64 / n[2]) return PAPERS_TOO_LARGE;
   if (!pinned) PAPERS_TRY(s->memory, cudaMallocHost(&pinned, 64));
   s->pinned = pinned;
-  s->type = volume->type;
-  s->field.d_samples = volume->samples;
-  s->field.row = n[0];
-  s->field.slice = n[0] * n[1];
-  for (int a = 0; a < 3; ++a) s->field.dims[a] = (int32_t)n[a];
+  s->type = volume->samples ? (int)volume->type : PAPERS_EVALUATED;
+  s->field = field_of(volume);
   return n[0] > 1 && n[1] > 1 && n[2] > 1 ? s->system->create(s) : PAPERS_OK;
 }
 
@@ -144,6 +160,9 @@ papers_status papers_create(
 {
   const pmb_type type = volume->type;
   *state = NULL;
+  const int64_t *n = volume->dims;
+  if (!volume->samples && (type != PMB_FLOAT32 || (n[0] & (n[0] - 1)) || (n[1] & (n[1] - 1)) || n[0] < 2))
+    return PAPERS_BAD_TYPE;
   if (type != PMB_UINT8 && type != PMB_INT16 && type != PMB_UINT16 && type != PMB_FLOAT32) return PAPERS_BAD_TYPE;
   papers_state *s = (papers_state *)calloc(1, system->state_bytes);
   if (!s) return PAPERS_NO_MEMORY;
@@ -159,7 +178,8 @@ papers_status papers_create(
 
 papers_status papers_extract(papers_state *s, double isovalue, papers_mesh *mesh)
 {
-  const pmb_isovalue made = pmb_isovalue_make(isovalue, s->type, 0);
+  const pmb_isovalue made =
+    pmb_isovalue_make(isovalue, s->type == PAPERS_EVALUATED ? PMB_FLOAT32 : (pmb_type)s->type, 0);
   const int32_t *dims = s->field.dims;
   s->field.threshold = made.threshold_f32;
   s->field.value = made.f32;
@@ -190,6 +210,20 @@ const char *papers_upload(void *d_to, const void *from, size_t bytes)
 const char *papers_download(void *to, const void *d_from, size_t bytes)
 {
   return text_of(cudaMemcpy(to, d_from, bytes, cudaMemcpyDeviceToHost));
+}
+
+static __global__ void evaluate_kernel(const __grid_constant__ papers_field field, int64_t samples, float *d_to)
+{
+  const int64_t n = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (n < samples) d_to[n] = papers_sample<papers_cayley>(field, n);
+}
+
+const char *papers_evaluate(const papers_volume *volume, void *d_to)
+{
+  const int64_t samples = volume->dims[0] * volume->dims[1] * volume->dims[2];
+  const cudaError_t error =
+    papers_launch(evaluate_kernel, papers_blocks(samples, 256), 256, field_of(volume), samples, (float *)d_to);
+  return text_of(error == cudaSuccess ? cudaStreamSynchronize(NULL) : error);
 }
 
 static cudaEvent_t marks[2]; /* of the default stream, in which all is enqueued */

@@ -21,6 +21,8 @@ struct papers_field {
   int64_t row, slice;                /* samples from one row, or slice, to the next */
   float threshold, value, value_low; /* as in pmb_isovalue */
   int small_threshold;
+  int shift[2]; /* evaluated: log2 of row and slice */
+  float step[3];
 };
 
 struct papers_buffer {
@@ -32,7 +34,7 @@ struct papers_buffer {
 struct papers_state {
   const papers_system *system;
   papers_memory *memory;
-  pmb_type type;
+  int type; /* a pmb_type, or PAPERS_EVALUATED */
   papers_field field;
   papers_buffer positions, normals, ids;
   papers_mesh mesh;
@@ -83,23 +85,80 @@ static inline int64_t papers_blocks(int64_t count, int64_t of_block)
   return (count + of_block - 1) / of_block;
 }
 
+/* T of samples that are evaluated: floats. */
+enum { PAPERS_EVALUATED = 64 };
+struct papers_cayley {
+  float value;
+};
+
 /* Calls FUNCTION<T>(...) with the type of the samples. */
-#define PAPERS_BY_TYPE(type, FUNCTION, ...)                    \
-  ((type) == PMB_UINT8       ? FUNCTION<uint8_t>(__VA_ARGS__)  \
-      : (type) == PMB_INT16  ? FUNCTION<int16_t>(__VA_ARGS__)  \
-      : (type) == PMB_UINT16 ? FUNCTION<uint16_t>(__VA_ARGS__) \
-                             : FUNCTION<float>(__VA_ARGS__))
+#define PAPERS_BY_TYPE(type, FUNCTION, ...)                          \
+  ((type) == PAPERS_EVALUATED ? FUNCTION<papers_cayley>(__VA_ARGS__) \
+      : (type) == PMB_UINT8   ? FUNCTION<uint8_t>(__VA_ARGS__)       \
+      : (type) == PMB_INT16   ? FUNCTION<int16_t>(__VA_ARGS__)       \
+      : (type) == PMB_UINT16  ? FUNCTION<uint16_t>(__VA_ARGS__)      \
+                              : FUNCTION<float>(__VA_ARGS__))
 
 /* ---- samples and points ---- */
 
 template <class T> constexpr int PAPERS_IS_FLOAT = sizeof(T) == sizeof(float);
+template <class T> constexpr int PAPERS_IS_EVALUATED = 0;
+template <> constexpr int PAPERS_IS_EVALUATED<papers_cayley> = 1;
+
+/* In place of a pointer to samples that are evaluated. */
+struct papers_cayley_at {
+  const papers_field *field;
+  int64_t index;
+  __device__ __forceinline__ papers_cayley_at operator+(int64_t n) const
+  {
+    return { field, index + n };
+  }
+  __device__ __forceinline__ void operator+=(int64_t n)
+  {
+    index += n;
+  }
+  __device__ __forceinline__ float operator[](int64_t n) const
+  {
+    const int64_t at = index + n, rest = at & (field->slice - 1);
+    return papers_cayley_value(field->step, (int32_t)(rest & (field->row - 1)), (int32_t)(rest >> field->shift[0]),
+      (int32_t)(at >> field->shift[1]));
+  }
+};
+
+/* The value of a sample, and a pointer to samples, for kernels' T. */
+template <class T> struct papers_values {
+  typedef T type;
+  typedef const T *at;
+};
+template <> struct papers_values<papers_cayley> {
+  typedef float type;
+  typedef papers_cayley_at at;
+};
+
+template <class T>
+static __device__ __forceinline__ typename papers_values<T>::at papers_begin(const papers_field &field)
+{
+  if constexpr (PAPERS_IS_EVALUATED<T>)
+    return { &field, 0 };
+  else
+    return (const T *)field.d_samples;
+}
+
+template <class T> static __device__ __forceinline__ T papers_load(const T *d_sample)
+{
+  return __ldg(d_sample);
+}
+static __device__ __forceinline__ float papers_load(papers_cayley_at sample)
+{
+  return sample[0];
+}
 
 /* Not inlined: rarely executed bodies take no registers. */
 #define PAPERS_RARE static __device__ __noinline__
 
 template <class T> static __device__ __forceinline__ float papers_sample(const papers_field &field, int64_t index)
 {
-  return (float)((const T *)field.d_samples)[index];
+  return (float)papers_begin<T>(field)[index];
 }
 
 static __device__ __forceinline__ int64_t papers_index(const papers_field &field, const int32_t place[3])

@@ -9,26 +9,33 @@
  * output descends by its number (3.2), to its cell and its edge. Texels are in Morton order (4.3). Below a sum of 0 nothing
  * is written: no traversal goes there.
  *
- * hpmc_indexed: section 6 names indexed output as future work, "without the two passes and scattering" of the obvious
- * solution. Here one pass over the volume makes two pyramids on one base: one counts triangles, one points, each with the
- * sample at the lower end of its edge. A triangle descends the first, and from each of its edges ascends the second, which sums
- * the points before: that is the id, without scattering. Its base has an entry per sample, not per cell.
+ * hpmc_chunks: the chunks and layers of 4.3: no square, hence no padding but that of a chunk, here 64 x 64 cells of a slice; 8 bits
+ * for an entry and for the sum of 4, 16 bits up to 1024, then 32: 1.42 bytes a cell. The 8 bits are the cell's case, which gives the
+ * count.
+ *
+ * hpmc_indexed: section 6 names indexed output as future work, without the two passes and the scattering of the
+ * straightforward way. Here one pass over the volume makes two pyramids on one base: one counts triangles, one points, each with
+ * the sample at the lower end of its edge. A triangle descends the first, and from each of its edges ascends the second, which
+ * sums the points before: that is the id, without scattering. Its base has an entry per sample, not per cell.
  *
  * One kernel reads the volume and writes the base and the six levels above it: a block has a square of 64 x 64 entries and
- * walks through the slices, reading each sample once. The levels above are small. A thread of the output's kernels descends
+ * walks through the slices, reading each sample once, as bits: the paper has no such thing. The levels above are small. hpmc_fetch
+ * is hpmc without it: each texel fetches its samples, and all levels are written. A thread of the output's kernels descends
  * the pyramid for one vertex, point or triangle. */
 #include "papers_pyramid.cuh"
 
+enum : uint64_t { TEXELS_MOST = (uint64_t)1 << 32 }; /* of the base: they have 32-bit numbers */
 enum {
-  SIDE_MOST = 65536, /* texels along an axis of the base: they have 32-bit numbers */
   LEVELS = 17,
   TILE = 64,       /* a slice's tile is padded to a multiple of this many entries along each axis */
+  WORD_LEVEL = 2,  /* chunks: the first level of 16 bits */
   BLOCK_LEVEL = 6, /* an entry of this level is a square of that size */
   TEXELS = TILE * TILE / 4
 };
 
-/* Kinds of a pyramid's counts. */
+/* Kinds of a pyramid's counts, and of systems. */
 enum counted { VERTICES, TRIANGLES, POINTS };
+enum kind { SOUP, INDEXED, CHUNKS };
 
 /* Level 0 is the base; level `top` is one texel of four entries. */
 struct hpmc_pyramid {
@@ -40,8 +47,10 @@ struct hpmc_layout {
   int32_t extent[3];     /* entries in use: cells, or samples */
   uint32_t tile[2];      /* entries of a slice's tile, with its padding */
   float tile_inverse[2]; /* 1 / tile */
-  uint32_t tiles_across; /* of the square */
+  uint32_t tiles_across; /* of the square; CHUNKS: 1 */
+  uint32_t wide;         /* CHUNKS: chunks across a slice */
   int top;
+  int64_t upper; /* texels of level BLOCK_LEVEL */
 };
 
 /* The arguments of a kernel. pyramid[0] counts vertices or triangles; pyramid[1] counts points and has the same level 0. */
@@ -63,7 +72,7 @@ static __device__ __forceinline__ uint32_t count_of(uint32_t entry, counted kind
 }
 
 /* The entry of the cell at (x,y,z), in the padding 0. finite: as papers_cell_case gives it; triangles: of its case. */
-template <int INDEXED>
+template <int KIND>
 static __device__ __forceinline__ uint32_t make_entry(
   const papers_field &field, int32_t x, int32_t y, int32_t z, unsigned cell_case, unsigned finite, int triangles)
 {
@@ -72,7 +81,7 @@ static __device__ __forceinline__ uint32_t make_entry(
   if (x < dims[0] - 1 && y < dims[1] - 1 && z < dims[2] - 1 && finite == 0xff) {
     entry = cell_case | (uint32_t)triangles << 8;
   }
-  if (INDEXED && x < dims[0] && y < dims[1] && finite & 1) {
+  if (KIND == INDEXED && x < dims[0] && y < dims[1] && finite & 1) {
     for (int a = 0; a < 3; ++a) entry |= ((cell_case ^ cell_case >> (1 << a)) & finite >> (1 << a) & 1) << (11 + a);
   }
   return entry;
@@ -96,14 +105,14 @@ static __device__ __forceinline__ int edge_is_used(
 }
 
 /* The entry from samples that need not be finite. */
-template <class T, int INDEXED>
+template <class T, int KIND>
 static __device__ __forceinline__ uint32_t entry_of_samples(const hpmc_job &job, int32_t x, int32_t y, int32_t z)
 {
   unsigned finite;
   if (x >= job.layout.extent[0] || y >= job.layout.extent[1]) return 0;
   const unsigned cell_case = papers_cell_case<T>(job.field, x, y, z, &finite);
-  uint32_t entry = make_entry<INDEXED>(job.field, x, y, z, cell_case, finite, pmb_triangle_count[cell_case]);
-  for (int a = 0; INDEXED && PAPERS_IS_FLOAT<T> && a < 3; ++a) {
+  uint32_t entry = make_entry<KIND>(job.field, x, y, z, cell_case, finite, pmb_triangle_count[cell_case]);
+  for (int a = 0; KIND == INDEXED && PAPERS_IS_FLOAT<T> && a < 3; ++a) {
     if (entry >> (11 + a) & 1 && !edge_is_used<T>(job.field, x, y, z, a)) entry &= ~(1u << (11 + a));
   }
   return entry;
@@ -120,13 +129,21 @@ static __device__ __forceinline__ uint32_t texel_of(
 }
 
 /* The reverse of texel_of. */
+template <int KIND>
 static __device__ __forceinline__ void cell_of(
   const hpmc_layout &layout, uint32_t texel, uint32_t entry, int32_t cell[3])
 {
-  const uint32_t u = 2 * papers_gather_2(texel) + (entry & 1), v = 2 * papers_gather_2(texel >> 1) + (entry >> 1);
-  /* Rounded down, this is exact: u < 2^17 and, with the half, at least 0.5 / tile away from where it would not be. */
-  const uint32_t column = (uint32_t)(((float)u + 0.5f) * layout.tile_inverse[0]);
-  const uint32_t row = (uint32_t)(((float)v + 0.5f) * layout.tile_inverse[1]);
+  const uint32_t chunk = texel / TEXELS, part = KIND == CHUNKS ? texel % TEXELS : texel;
+  uint32_t u = 2 * papers_gather_2(part) + (entry & 1), v = 2 * papers_gather_2(part >> 1) + (entry >> 1);
+  uint32_t column = 0, row;
+  if (KIND == CHUNKS) {
+    v += chunk / layout.wide * TILE;
+    u += chunk % layout.wide * TILE;
+    row = v / layout.tile[1];
+  } else { /* Rounded down, exact: u < 2^17 and, with the half, at least 0.5 / tile away from where it would not be. */
+    column = (uint32_t)(((float)u + 0.5f) * layout.tile_inverse[0]);
+    row = (uint32_t)(((float)v + 0.5f) * layout.tile_inverse[1]);
+  }
   cell[0] = (int32_t)(u - column * layout.tile[0]);
   cell[1] = (int32_t)(v - row * layout.tile[1]);
   cell[2] = (int32_t)(row * layout.tiles_across + column);
@@ -145,6 +162,24 @@ static __device__ __forceinline__ uint4 texel_counts(uint4 t, counted kind)
   return make_uint4(count_of(t.x, kind), count_of(t.y, kind), count_of(t.z, kind), count_of(t.w, kind));
 }
 
+/* A texel of a level, widened; the case of a chunk's cell gives its count. */
+template <int KIND>
+static __device__ __forceinline__ uint4 texel_at(const hpmc_pyramid &pyramid, int level, uint32_t texel)
+{
+  if (KIND != CHUNKS || level >= BLOCK_LEVEL) return pyramid.level[level][texel];
+  if (level >= WORD_LEVEL) {
+    const uint2 t = ((const uint2 *)pyramid.level[level])[texel];
+    return make_uint4(t.x & 0xffff, t.x >> 16, t.y & 0xffff, t.y >> 16);
+  }
+  const uint32_t t = ((const uint32_t *)pyramid.level[level])[texel];
+  uint32_t of[4];
+  for (int c = 0; c < 4; ++c) {
+    of[c] = t >> 8 * c & 0xff;
+    if (level == 0) of[c] |= (uint32_t)pmb_triangle_count[of[c]] << 8;
+  }
+  return make_uint4(of[0], of[1], of[2], of[3]);
+}
+
 /* Finds the entry of a texel, 0 to 3, whose range has *key; makes *key relative to that range (3.2). */
 static __device__ __forceinline__ uint32_t choose(uint4 t, uint32_t *key)
 {
@@ -160,14 +195,15 @@ static __device__ __forceinline__ uint32_t entry_at(uint4 t, uint32_t n)
 
 /* Descends to the entry of output element *key; *key becomes the element's number in it. Returns the entry; cell: its place in
  * the volume. */
+template <int KIND>
 static __device__ __forceinline__ uint32_t descend(
   const hpmc_job &job, const hpmc_pyramid &pyramid, counted kind, uint32_t *key, int32_t cell[3])
 {
   uint32_t texel = 0;
-  for (int l = job.layout.top; l > 0; --l) texel = 4 * texel + choose(pyramid.level[l][texel], key);
-  const uint4 t = pyramid.level[0][texel];
+  for (int l = job.layout.top; l > 0; --l) texel = 4 * texel + choose(texel_at<KIND>(pyramid, l, texel), key);
+  const uint4 t = texel_at<KIND>(pyramid, 0, texel);
   const uint32_t n = choose(texel_counts(t, kind), key);
-  cell_of(job.layout, texel, n, cell);
+  cell_of<KIND>(job.layout, texel, n, cell);
   return entry_at(t, n);
 }
 
@@ -206,7 +242,7 @@ struct base_parameters {
 };
 
 /* The four entries of a texel. x, y, z: place of the first. */
-template <int INDEXED>
+template <int KIND>
 static __device__ __forceinline__ uint4 texel_of_bits(
   const hpmc_job &job, const uint8_t *counts, const papers_group<2> &bits, int x, int y, int z)
 {
@@ -216,35 +252,52 @@ static __device__ __forceinline__ uint4 texel_of_bits(
     const int i = c & 1, j = c >> 1;
     const unsigned cell_case =
       pmb_cell_bits(bits.row[0][j], bits.row[0][j + 1], bits.row[1][j], bits.row[1][j + 1], i);
-    entry[c] = make_entry<INDEXED>(job.field, x + i, y + j, z, cell_case, 0xff, counts[cell_case]);
+    entry[c] = make_entry<KIND>(job.field, x + i, y + j, z, cell_case, 0xff, counts[cell_case]);
   }
   return make_uint4(entry[0], entry[1], entry[2], entry[3]);
 }
 
 /* The same from samples that may not be finite. */
-template <class T, int INDEXED> PAPERS_RARE uint4 texel_of_samples(const hpmc_job &job, int x, int y, int z)
+template <class T, int KIND> PAPERS_RARE uint4 texel_of_samples(const hpmc_job &job, int x, int y, int z)
 {
-  return make_uint4(entry_of_samples<T, INDEXED>(job, x, y, z), entry_of_samples<T, INDEXED>(job, x + 1, y, z),
-    entry_of_samples<T, INDEXED>(job, x, y + 1, z), entry_of_samples<T, INDEXED>(job, x + 1, y + 1, z));
+  return make_uint4(entry_of_samples<T, KIND>(job, x, y, z), entry_of_samples<T, KIND>(job, x + 1, y, z),
+    entry_of_samples<T, KIND>(job, x, y + 1, z), entry_of_samples<T, KIND>(job, x + 1, y + 1, z));
 }
 
 /* The sum of a texel's entries: points in the low half, triangles in the high half; or vertices. */
-template <int INDEXED> static __device__ __forceinline__ uint32_t both_counts(uint4 t)
+template <int KIND> static __device__ __forceinline__ uint32_t both_counts(uint4 t)
 {
-  if (!INDEXED) return texel_sum(texel_counts(t, VERTICES));
+  if (KIND != INDEXED) return texel_sum(texel_counts(t, VERTICES));
   return texel_sum(texel_counts(t, POINTS)) | texel_sum(texel_counts(t, TRIANGLES)) << 16;
 }
 
-/* Writes such a count to an element of a level. */
-template <int INDEXED>
+/* Writes such a count to an element of a level; chunks have 8 bits below WORD_LEVEL, 16 below BLOCK_LEVEL. */
+template <int KIND>
 static __device__ __forceinline__ void store_count(const hpmc_job &job, int level, uint64_t element, uint32_t count)
 {
-  ((uint32_t *)job.pyramid[0].level[level])[element] = INDEXED ? count >> 16 : count;
-  if (INDEXED) ((uint32_t *)job.pyramid[1].level[level])[element] = count & 0xffff;
+  uint4 *d_level = job.pyramid[0].level[level];
+  if (KIND == CHUNKS && level < WORD_LEVEL) {
+    ((uint8_t *)d_level)[element] = (uint8_t)count;
+  } else if (KIND == CHUNKS && level < BLOCK_LEVEL) {
+    ((uint16_t *)d_level)[element] = (uint16_t)count;
+  } else {
+    ((uint32_t *)d_level)[element] = KIND == INDEXED ? count >> 16 : count;
+  }
+  if (KIND == INDEXED) ((uint32_t *)job.pyramid[1].level[level])[element] = count & 0xffff;
+}
+
+template <int KIND> static __device__ __forceinline__ void store_texel(const hpmc_job &job, uint64_t element, uint4 t)
+{
+  if (KIND == CHUNKS) {
+    ((uint32_t *)job.pyramid[0].level[0])[element] =
+      (t.x & 0xff) | (t.y & 0xff) << 8 | (t.z & 0xff) << 16 | t.w << 24;
+  } else {
+    job.pyramid[0].level[0][element] = t;
+  }
 }
 
 /* Base to level 3 of a block's square. A warp whose samples are all alike writes nothing to levels 0 to 2. */
-template <class T, int INDEXED>
+template <class T, int KIND>
 static __device__ __forceinline__ void build_square(const hpmc_job &job, const uint8_t *counts,
   const hpmc_slice *ring, unsigned slot, int odd, uint64_t square, int x, int y, int z, uint32_t *sums)
 {
@@ -256,50 +309,51 @@ static __device__ __forceinline__ void build_square(const hpmc_job &job, const u
     const papers_group<2> bits = papers_group_of<2>(ring, slot, column, row);
     uint32_t count = 0;
     if (__any_sync(UINT32_MAX, papers_is_mixed(bits))) {
-      const uint4 texel = PAPERS_IS_FLOAT<T> && odd ? texel_of_samples<T, INDEXED>(job, i, j, z)
-                                                    : texel_of_bits<INDEXED>(job, counts, bits, i, j, z);
-      count = both_counts<INDEXED>(texel);
-      job.pyramid[0].level[0][element] = texel;
-      store_count<INDEXED>(job, 1, element, count);
+      const uint4 texel = PAPERS_IS_FLOAT<T> && odd ? texel_of_samples<T, KIND>(job, i, j, z)
+                                                    : texel_of_bits<KIND>(job, counts, bits, i, j, z);
+      count = both_counts<KIND>(texel);
+      store_texel<KIND>(job, element, texel);
+      store_count<KIND>(job, 1, element, count);
       count += __shfl_xor_sync(UINT32_MAX, count, 1);
       count += __shfl_xor_sync(UINT32_MAX, count, 2);
-      if (t % 4 == 0) store_count<INDEXED>(job, 2, element / 4, count);
+      if (t % 4 == 0) store_count<KIND>(job, 2, element / 4, count);
       count += __shfl_xor_sync(UINT32_MAX, count, 4);
       count += __shfl_xor_sync(UINT32_MAX, count, 8);
     }
     if (t % 16 == 0) {
       sums[t / 16] = count;
-      store_count<INDEXED>(job, 3, element / 16, count);
+      store_count<KIND>(job, 3, element / 16, count);
     }
   }
 }
 
 /* Levels 4 to 6, by a warp. sums: level 3. */
-template <int INDEXED>
+template <int KIND>
 static __device__ __forceinline__ void build_square_above(const hpmc_job &job, uint64_t square, const uint32_t *sums)
 {
   const unsigned lane = threadIdx.x;
   uint32_t count = sums[2 * lane] + sums[2 * lane + 1];
   count += __shfl_xor_sync(UINT32_MAX, count, 1);
-  if (lane % 2 == 0) store_count<INDEXED>(job, 4, square * 16 + lane / 2, count);
+  if (lane % 2 == 0) store_count<KIND>(job, 4, square * 16 + lane / 2, count);
   count += __shfl_xor_sync(UINT32_MAX, count, 2);
   count += __shfl_xor_sync(UINT32_MAX, count, 4);
-  if (lane % 8 == 0) store_count<INDEXED>(job, 5, square * 4 + lane / 8, count);
+  if (lane % 8 == 0) store_count<KIND>(job, 5, square * 4 + lane / 8, count);
   count += __shfl_xor_sync(UINT32_MAX, count, 8);
   count += __shfl_xor_sync(UINT32_MAX, count, 16);
-  if (lane == 0) store_count<INDEXED>(job, BLOCK_LEVEL, square, count);
+  if (lane == 0) store_count<KIND>(job, BLOCK_LEVEL, square, count);
 }
 
 /* The number of the square in level BLOCK_LEVEL. */
+template <int KIND>
 static __device__ __forceinline__ uint64_t square_of(const hpmc_layout &layout, int across, int down, int z)
 {
   const uint32_t row = (uint32_t)z / layout.tiles_across, column = (uint32_t)z % layout.tiles_across;
   const uint32_t u = column * (layout.tile[0] / TILE) + (uint32_t)across;
   const uint32_t v = row * (layout.tile[1] / TILE) + (uint32_t)down;
-  return papers_spread_2(u) | papers_spread_2(v) << 1;
+  return KIND == CHUNKS ? u + v * (uint64_t)layout.wide : papers_spread_2(u) | papers_spread_2(v) << 1;
 }
 
-template <class T, int INDEXED>
+template <class T, int KIND>
 static __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
   const __grid_constant__ hpmc_job job, base_parameters parameters)
 {
@@ -324,20 +378,20 @@ static __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
     __syncthreads();
     const uint32_t holds = papers_holds(ring[slot % PAPERS_RING]) | papers_holds(ring[(slot + 1) % PAPERS_RING]);
     if (papers_is_crossed(holds)) {
-      const uint64_t square = square_of(job.layout, across, down, z);
+      const uint64_t square = square_of<KIND>(job.layout, across, down, z);
       const int odd = PAPERS_IS_FLOAT<T> && papers_holds_any(holds, PAPERS_HAS_ODD);
-      build_square<T, INDEXED>(job, counts, ring, slot, odd || parameters.careful, square, x, y, z, sums);
-      if (INDEXED && odd && !parameters.careful && threadIdx.x == 0) *parameters.odd = 1;
+      build_square<T, KIND>(job, counts, ring, slot, odd || parameters.careful, square, x, y, z, sums);
+      if (KIND == INDEXED && odd && !parameters.careful && threadIdx.x == 0) *parameters.odd = 1;
       __syncthreads();
-      if (threadIdx.x < 32) build_square_above<INDEXED>(job, square, sums);
+      if (threadIdx.x < 32) build_square_above<KIND>(job, square, sums);
     } else if (threadIdx.x == 0) {
-      store_count<INDEXED>(job, BLOCK_LEVEL, square_of(job.layout, across, down, z), 0);
+      store_count<KIND>(job, BLOCK_LEVEL, square_of<KIND>(job.layout, across, down, z), 0);
     }
   }
 }
 
 /* Gives blocks fewer slices if there would be too few blocks; each reads one slice more than it has. */
-template <class T, int INDEXED> static cudaError_t launch_base(const hpmc_job &job, base_parameters parameters)
+template <class T, int KIND> static cudaError_t launch_base(const hpmc_job &job, base_parameters parameters)
 {
   const int enough = 4000;
   const int32_t *extent = job.layout.extent;
@@ -348,35 +402,64 @@ template <class T, int INDEXED> static cudaError_t launch_base(const hpmc_job &j
     blocks = (int64_t)parameters.across * parameters.down * papers_blocks(extent[2], parameters.slices);
   }
   parameters.slices *= 2;
-  return papers_launch(base_kernel<T, INDEXED>, blocks, PAPERS_THREADS, job, parameters);
+  return papers_launch(base_kernel<T, KIND>, blocks, PAPERS_THREADS, job, parameters);
+}
+
+/* Base and level 1 of the system hpmc_fetch, as the paper has them (4.2): a thread fetches the 3 x 3 x 2 samples of its texel and
+ * writes the texel, crossed or not. */
+template <class T>
+static __global__ __launch_bounds__(PAPERS_THREADS) void fetch_kernel(const __grid_constant__ hpmc_job job)
+{
+  const uint32_t texel = blockIdx.x * PAPERS_THREADS + threadIdx.x;
+  const int32_t *dims = job.field.dims, *extent = job.layout.extent;
+  int32_t cell[3], odd = 0;
+  uint32_t entry = 1;
+  uint4 t = make_uint4(0, 0, 0, 0);
+  cell_of<SOUP>(job.layout, texel, 0, cell);
+  const int used = cell[0] < extent[0] && cell[1] < extent[1] && cell[2] < extent[2];
+  if (used && texel_of(job.layout, cell[0], cell[1], cell[2], &entry) == texel) {
+    papers_group<2> bits = {};
+#pragma unroll
+    for (int n = 0; n < 18; ++n) {
+      const int32_t place[3] = { min(cell[0] + n % 3, dims[0] - 1), min(cell[1] + n / 3 % 3, dims[1] - 1),
+        cell[2] + n / 9 };
+      const float sample = papers_sample<T>(job.field, papers_index(job.field, place));
+      bits.row[n / 9][n / 3 % 3] |= (uint32_t)(sample >= job.field.threshold) << n % 3;
+      odd |= !PMB_IS_FINITE(sample);
+    }
+    t = PAPERS_IS_FLOAT<T> && odd ? texel_of_samples<T, SOUP>(job, cell[0], cell[1], cell[2])
+                                  : texel_of_bits<SOUP>(job, pmb_triangle_count, bits, cell[0], cell[1], cell[2]);
+  }
+  store_texel<SOUP>(job, texel, t);
+  store_count<SOUP>(job, 1, texel, both_counts<SOUP>(t));
 }
 
 /* ---- output ---- */
 
 /* Vertex `key` of the soup, or point `key` of the indexed mesh. */
-template <class T, int INDEXED>
+template <class T, int KIND>
 static __device__ __forceinline__ void make_point(
   const hpmc_job &job, uint32_t key, float position[3], float normal[3])
 {
   int32_t cell[3];
-  if (!INDEXED) {
-    const uint32_t entry = descend(job, job.pyramid[0], VERTICES, &key, cell);
+  if (KIND != INDEXED) {
+    const uint32_t entry = descend<KIND>(job, job.pyramid[0], VERTICES, &key, cell);
     papers_cell_point<T>(job.field, cell, pmb_triangle_edges[entry & 0xff][key], position, normal);
     return;
   }
-  uint32_t edges = descend(job, job.pyramid[1], POINTS, &key, cell) >> 11;
+  uint32_t edges = descend<KIND>(job, job.pyramid[1], POINTS, &key, cell) >> 11;
   for (; key > 0; --key) edges &= edges - 1;
   papers_edge_point<T>(job.field, cell, pmb_lowest_bit(edges), position, normal);
 }
 
-template <class T, int INDEXED>
+template <class T, int KIND>
 static __global__ __launch_bounds__(PAPERS_THREADS) void points_kernel(
   const __grid_constant__ hpmc_job job, uint32_t count, float *d_positions, float *d_normals)
 {
   __shared__ float stage[PAPERS_WARPS][32 * 3];
   const uint32_t key = blockIdx.x * PAPERS_THREADS + threadIdx.x, first = key & ~31u;
   float position[3], normal[3];
-  make_point<T, INDEXED>(job, min(key, count - 1), position, normal);
+  make_point<T, KIND>(job, min(key, count - 1), position, normal);
   papers_store<3>(d_positions, (uint64_t)first * 3, (uint64_t)count * 3, position, stage[threadIdx.x >> 5]);
   papers_store<3>(d_normals, (uint64_t)first * 3, (uint64_t)count * 3, normal, stage[threadIdx.x >> 5]);
 }
@@ -388,7 +471,7 @@ static __global__ __launch_bounds__(PAPERS_THREADS) void triangles_kernel(
   const uint32_t number = blockIdx.x * PAPERS_THREADS + threadIdx.x, first = number & ~31u;
   uint32_t key = min(number, count - 1);
   int32_t cell[3], ids[3];
-  const uint32_t entry = descend(job, job.pyramid[0], TRIANGLES, &key, cell);
+  const uint32_t entry = descend<INDEXED>(job, job.pyramid[0], TRIANGLES, &key, cell);
   for (int i = 0; i < 3; ++i) {
     ids[i] = (int32_t)point_id(job, cell, pmb_triangle_edges[entry & 0xff][3 * key + (uint32_t)i]);
   }
@@ -408,9 +491,11 @@ struct hpmc_state : papers_state {
   hpmc_job job;
 };
 
-static int is_indexed(const papers_state *state)
+extern "C" const papers_system papers_hpmc, papers_hpmc_indexed, papers_hpmc_chunks, papers_hpmc_fetch;
+
+static int kind_of(const papers_state *state)
 {
-  return state->system->sharing == PAPERS_EDGES;
+  return state->system == &papers_hpmc_indexed ? INDEXED : state->system == &papers_hpmc_chunks ? CHUNKS : SOUP;
 }
 
 static uint64_t padded(int64_t entries)
@@ -418,55 +503,62 @@ static uint64_t padded(int64_t entries)
   return (uint64_t)papers_blocks(entries, TILE) * TILE;
 }
 
-/* The side M of the base, in texels. */
-static uint64_t side_of(const int64_t dims[3], int indexed)
+/* The texels of the base: M^2, M being the side of a square of tiles; or those of the chunks, for the padding of a tile alone. */
+static uint64_t base_of(const int64_t dims[3], int kind)
 {
-  const int64_t fewer = indexed ? 0 : 1;
+  const int64_t fewer = kind == INDEXED ? 0 : 1;
   const uint64_t width = padded(dims[0] - fewer), height = padded(dims[1] - fewer);
   uint64_t side = TILE;
+  if (kind == CHUNKS) return width / 2 * (height / 2) * (uint64_t)(dims[2] - fewer);
   while ((2 * side / width) * (2 * side / height) < (uint64_t)(dims[2] - fewer)) side *= 2;
-  return side;
+  return side * side;
 }
 
-/* 16 (M^2 + M^2 / 4 + ... + 1), equation 2 of the paper of hp3d; all but the base twice if indexed. */
-uint64_t papers_hpmc_bytes(const int64_t dims[3], int indexed)
+/* Lays the pyramids out in a block, the tops at its end. Returns their bytes: 16 (M^2 + M^2 / 4 + ... + 1), equation 2 of the
+ * paper of hp3d, all but the base twice if indexed; chunks have 4 texels of 8 bits, of 16, or of 32. */
+static uint64_t set_levels(uint64_t texels, int kind, hpmc_job *job, void *d_block)
 {
-  const uint64_t side = side_of(dims, indexed), base = side * side;
-  return sizeof(uint4) * (base + (base - 1) / 3 * (indexed ? 2 : 1));
-}
-
-/* Lays the pyramids out in the block at d_next, the tops at its end. */
-static void set_layout(hpmc_job *job, uint64_t side, int indexed, uint4 *d_next)
-{
-  hpmc_layout *layout = &job->layout;
-  for (int a = 0; a < 3; ++a) layout->extent[a] = job->field.dims[a] - (indexed ? 0 : 1);
-  for (int a = 0; a < 2; ++a) {
-    layout->tile[a] = (uint32_t)padded(layout->extent[a]);
-    layout->tile_inverse[a] = 1 / (float)layout->tile[a];
-  }
-  layout->tiles_across = (uint32_t)(2 * side / layout->tile[0]);
-  layout->top = -1;
-  for (uint64_t texels = side * side; texels > 0; texels /= 4) {
-    ++layout->top;
-    for (int p = 0; p <= indexed; ++p) {
-      job->pyramid[p].level[layout->top] = d_next;
-      d_next += layout->top == 0 && p < indexed ? 0 : texels;
+  uint64_t bytes = 0;
+  for (int level = 0;; ++level) {
+    const uint64_t texel = kind != CHUNKS || level >= BLOCK_LEVEL ? 16 : level < WORD_LEVEL ? 4 : 8;
+    if (level == BLOCK_LEVEL) job->layout.upper = (int64_t)texels;
+    for (int p = 0; p <= (kind == INDEXED); ++p) {
+      job->pyramid[p].level[level] = (uint4 *)((uintptr_t)d_block + bytes);
+      bytes += level == 0 && p == 0 && kind == INDEXED ? 0 : (texels * texel + 15) / 16 * 16;
     }
+    job->layout.top = level;
+    if (texels == 1 && level >= BLOCK_LEVEL) return bytes;
+    texels = (texels + 3) / 4;
   }
+}
+
+uint64_t papers_hpmc_bytes(const int64_t dims[3], int indexed, int chunks)
+{
+  const int kind = chunks ? CHUNKS : indexed ? INDEXED : SOUP;
+  hpmc_job job = {};
+  return set_levels(base_of(dims, kind), kind, &job, NULL);
 }
 
 /* Sets all levels from BLOCK_LEVEL on to 0 once: squares in the padding stay 0. */
 static papers_status create(papers_state *state)
 {
   hpmc_state *s = (hpmc_state *)state;
-  const int indexed = is_indexed(s);
+  hpmc_layout *layout = &s->job.layout;
+  const int kind = kind_of(s);
   const int64_t dims[3] = { s->field.dims[0], s->field.dims[1], s->field.dims[2] };
-  const uint64_t bytes = papers_hpmc_bytes(dims, indexed), side = side_of(dims, indexed);
-  if (side > SIDE_MOST) return PAPERS_TOO_LARGE;
+  const uint64_t base = base_of(dims, kind), bytes = set_levels(base, kind, &s->job, NULL);
+  if (base > TEXELS_MOST) return PAPERS_TOO_LARGE;
   char *d_block = (char *)papers_take(s->memory, PAPERS_ACCELERATION, bytes);
   if (!d_block) return PAPERS_NO_MEMORY;
   s->job.field = s->field;
-  set_layout(&s->job, side, indexed, (uint4 *)d_block);
+  for (int a = 0; a < 3; ++a) layout->extent[a] = s->job.field.dims[a] - (kind == INDEXED ? 0 : 1);
+  for (int a = 0; a < 2; ++a) {
+    layout->tile[a] = (uint32_t)padded(layout->extent[a]);
+    layout->tile_inverse[a] = 1 / (float)layout->tile[a];
+  }
+  layout->wide = layout->tile[0] / TILE;
+  layout->tiles_across = kind == CHUNKS ? 1 : (uint32_t)(2 * sqrt((double)base) / layout->tile[0]);
+  set_levels(base, kind, &s->job, d_block);
   char *d_begin = (char *)s->job.pyramid[0].level[BLOCK_LEVEL];
   PAPERS_TRY(s->memory, cudaMemsetAsync(d_begin, 0, (size_t)(d_block + bytes - d_begin), NULL));
   return PAPERS_OK;
@@ -477,22 +569,29 @@ template <class T> static cudaError_t build_base(const hpmc_state *s)
   base_parameters parameters = {};
   parameters.careful = s->careful;
   parameters.odd = &((readback *)s->pinned)->odd;
-  return is_indexed(s) ? launch_base<T, 1>(s->job, parameters) : launch_base<T, 0>(s->job, parameters);
+  if (s->system == &papers_hpmc_fetch) {
+    const int64_t texels = s->job.layout.upper << 2 * BLOCK_LEVEL;
+    return papers_launch(fetch_kernel<T>, texels / PAPERS_THREADS, PAPERS_THREADS, s->job);
+  }
+  return kind_of(s) == INDEXED ? launch_base<T, INDEXED>(s->job, parameters)
+    : kind_of(s) == CHUNKS     ? launch_base<T, CHUNKS>(s->job, parameters)
+                               : launch_base<T, SOUP>(s->job, parameters);
 }
 
 /* Builds the pyramids and copies their tops to the host. */
 static papers_status build(hpmc_state *s)
 {
   const hpmc_job &job = s->job;
-  const int top = job.layout.top, last = is_indexed(s);
+  const int top = job.layout.top, last = kind_of(s) == INDEXED;
+  const int from = s->system == &papers_hpmc_fetch ? 1 : BLOCK_LEVEL;
   readback *host = (readback *)s->pinned;
   host->odd = 0;
   PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, build_base, s));
   for (int p = 0; p <= last; ++p) {
     papers_levels levels = {};
-    for (int l = BLOCK_LEVEL; l <= top; ++l) levels.level[l] = (uint32_t *)job.pyramid[p].level[l];
+    for (int l = from; l <= top; ++l) levels.level[l] = (uint32_t *)job.pyramid[p].level[l];
     levels.top = top;
-    PAPERS_TRY(s->memory, papers_build_upper<4, 5>(levels, BLOCK_LEVEL, (int64_t)1 << 2 * (top - BLOCK_LEVEL)));
+    PAPERS_TRY(s->memory, papers_build_upper<4, 5>(levels, from, job.layout.upper << 2 * (BLOCK_LEVEL - from)));
   }
   PAPERS_TRY(s->memory,
     cudaMemcpyAsync(
@@ -511,7 +610,9 @@ static papers_status total(uint4 top, int64_t most, int64_t *count)
 template <class T> static cudaError_t make_points(const hpmc_state *s)
 {
   const int64_t count = s->mesh.points;
-  return papers_launch(is_indexed(s) ? points_kernel<T, 1> : points_kernel<T, 0>,
+  return papers_launch(kind_of(s) == INDEXED ? points_kernel<T, INDEXED>
+      : kind_of(s) == CHUNKS                 ? points_kernel<T, CHUNKS>
+                                             : points_kernel<T, SOUP>,
     papers_blocks(count, PAPERS_THREADS), PAPERS_THREADS, s->job, (uint32_t)count, (float *)s->positions.d_data,
     (float *)s->normals.d_data);
 }
@@ -522,7 +623,7 @@ static papers_status extract(papers_state *state)
 {
   hpmc_state *s = (hpmc_state *)state;
   const readback *host = (const readback *)s->pinned;
-  const int indexed = is_indexed(s);
+  const int indexed = kind_of(s) == INDEXED;
   int64_t points, triangles;
   s->job.field = s->field;
   PAPERS_TRY(s->memory, build(s));
@@ -547,3 +648,7 @@ extern "C" const papers_system papers_hpmc = { "hpmc", PAPERS_SOUP, PAPERS_FORWA
   extract };
 extern "C" const papers_system papers_hpmc_indexed = { "hpmc_indexed", PAPERS_EDGES, PAPERS_FORWARD,
   sizeof(hpmc_state), create, extract };
+extern "C" const papers_system papers_hpmc_chunks = { "hpmc_chunks", PAPERS_SOUP, PAPERS_FORWARD, sizeof(hpmc_state),
+  create, extract };
+extern "C" const papers_system papers_hpmc_fetch = { "hpmc_fetch", PAPERS_SOUP, PAPERS_FORWARD, sizeof(hpmc_state),
+  create, extract };

@@ -12,6 +12,7 @@
  *
  * A layer of a block, 8 x 4 samples, is a word: bit 8 * y + x. The threads of a layer are a warp. */
 #include "papers_pmb2016.cuh"
+#include "papers_pyramid.cuh"
 
 enum {
   THREADS = SAMPLES,
@@ -53,14 +54,15 @@ template <class T>
 static __global__ void __launch_bounds__(THREADS) compact_kernel(const __grid_constant__ pmb2016_job job)
 {
   __shared__ uint32_t counts[WARPS], base;
-  const block_range<T> *d_ranges = (const block_range<T> *)job.d_ranges;
+  typedef block_range<typename papers_values<T>::type> range_type;
+  const range_type *d_ranges = (const range_type *)job.d_ranges;
   const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   const int64_t first = (int64_t)blockIdx.x * COMPACT + threadIdx.x;
   uint32_t active[COMPACT_EACH], count = 0;
 #pragma unroll
   for (int i = 0; i < COMPACT_EACH; ++i) {
     const int64_t n = first + i * THREADS;
-    const block_range<T> range = d_ranges[min(n, job.grid.total - 1)];
+    const range_type range = d_ranges[min(n, job.grid.total - 1)];
     const int crossed = (float)range.low < job.field.threshold && (float)range.high >= job.field.threshold;
     active[i] = __ballot_sync(UINT32_MAX, n < job.grid.total && crossed);
     count += (uint32_t)__popc(active[i]);
@@ -143,7 +145,7 @@ template <class T> static __device__ __forceinline__ float load_own(const pmb201
 {
   int place[3];
   sample_place(&box, (int)threadIdx.x, place);
-  return (float)__ldg((const T *)job.field.d_samples + index_of(job, place));
+  return (float)papers_load(papers_begin<T>(job.field) + index_of(job, place));
 }
 
 /* 4.3.1 and 4.3.2: counts for the thread's sample and cell, and their place in the layer, by votes. */
@@ -192,32 +194,37 @@ template <class T> static __device__ __forceinline__ void read_edge(const pmb201
   edge_star star;
   edge->t = pmb_edge_parameter(edge->lower.center, edge->upper.center, job.field.value, job.field.value_low);
   make_star(edge->place, job.grid.dims, &star);
-  const T *d_lower = (const T *)job.field.d_samples + index_of(job, edge->place);
-  const T *d_upper = d_lower + (axis == 0 ? star.above[0] : axis == 1 ? star.above[1] : star.above[2]);
+  const auto d_lower = papers_begin<T>(job.field) + index_of(job, edge->place);
+  const auto d_upper = d_lower + (axis == 0 ? star.above[0] : axis == 1 ? star.above[1] : star.above[2]);
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
-    edge->lower.below[a] = (float)__ldg(d_lower + star.below[a]);
-    edge->lower.above[a] = a == axis ? edge->upper.center : (float)__ldg(d_lower + star.above[a]);
+    edge->lower.below[a] = (float)papers_load(d_lower + star.below[a]);
+    edge->lower.above[a] = a == axis ? edge->upper.center : (float)papers_load(d_lower + star.above[a]);
     edge->lower.factor[a] = star.factor[a];
   }
   move_star_up(edge->place, job.grid.dims, axis, &star);
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
-    edge->upper.below[a] = a == axis ? edge->lower.center : (float)__ldg(d_upper + star.below[a]);
-    edge->upper.above[a] = (float)__ldg(d_upper + star.above[a]);
+    edge->upper.below[a] = a == axis ? edge->lower.center : (float)papers_load(d_upper + star.below[a]);
+    edge->upper.above[a] = (float)papers_load(d_upper + star.above[a]);
     edge->upper.factor[a] = star.factor[a];
   }
 }
 
 /* Makes the point of a list entry; position, normal: the thread's, staged. If the direct way gives no normal, it records
  * the point for mend_kernel: that code is long, rarely needed, and would take registers here. */
-template <class T>
+template <class T, int FORWARD>
 static __device__ __forceinline__ void make_point(
   const pmb2016_job &job, const int *origin, const scratch *s, int entry, float *position, float *normal)
 {
   const int sample = entry & (SAMPLES - 1), axis = entry / SAMPLES;
   edge_place edge;
   float made[3];
+  if (FORWARD) {
+    const int32_t place[3] = { origin[0] + (sample & 7), origin[1] + (sample >> 3 & 3), origin[2] + (sample >> 5) };
+    papers_edge_point<T>(job.field, place, axis, position, normal);
+    return;
+  }
   edge.lower.center = s->samples[sample];
   edge.upper.center = s->samples[sample + (axis == 0 ? 1 : axis == 1 ? BLOCK_X : LAYER)];
   edge.axis = axis;
@@ -245,7 +252,7 @@ static __device__ __forceinline__ int fits(const pmb2016_job &job, unsigned long
 }
 
 /* The points of a block, 32 a warp at a time. In the first round the block waits for `base` from thread 0. */
-template <class T>
+template <class T, int FORWARD>
 static __device__ __forceinline__ void write_points(
   const pmb2016_job &job, uint32_t block, uint32_t total, unsigned long long base, scratch *s)
 {
@@ -256,7 +263,7 @@ static __device__ __forceinline__ void write_points(
     const int n = min(points - first, 32);
     if (lane < n && job.points_room > 0) {
       const block_box box = box_of(job, block);
-      make_point<T>(job, box.origin, s, s->points[first + lane], position + 3 * lane, normal + 3 * lane);
+      make_point<T, FORWARD>(job, box.origin, s, s->points[first + lane], position + 3 * lane, normal + 3 * lane);
     }
     if (first < THREADS) {
       if (threadIdx.x == 0) s->base = base;
@@ -312,7 +319,7 @@ enum { RESIDENT = 8 };
 enum { RESIDENT = 10 };
 #endif
 
-template <class T>
+template <class T, int FORWARD>
 static __global__ void __launch_bounds__(THREADS, RESIDENT) generate_kernel(const __grid_constant__ pmb2016_job job)
 {
   __shared__ scratch s;
@@ -344,7 +351,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT) generate_kernel(cons
     const unsigned long long base = threadIdx.x == 0 ? add_to_mesh(job, total) : 0;
     list_own(own, before, &s);
     __syncthreads();
-    write_points<T>(job, block, total, base, &s);
+    write_points<T, FORWARD>(job, block, total, base, &s);
     write_triangles(job, total, &s);
     block = next;
     next = after;
@@ -370,8 +377,8 @@ static __global__ void __launch_bounds__(THREADS) mend_kernel(const __grid_const
       edge.place[2] = (int)(row / job.grid.dims[1]);
       const int next[3] = { edge.place[0] + (edge.axis == 0), edge.place[1] + (edge.axis == 1),
         edge.place[2] + (edge.axis == 2) };
-      edge.lower.center = (float)((const T *)job.field.d_samples)[index];
-      edge.upper.center = (float)((const T *)job.field.d_samples)[index_of(job, next)];
+      edge.lower.center = papers_sample<T>(job.field, index);
+      edge.upper.center = papers_sample<T>(job.field, index_of(job, next));
       read_edge<T>(job, &edge);
       papers_careful_normal(edge.lower, edge.upper, edge.t, edge.axis, normal);
       for (int a = 0; a < 3; ++a) d_normal[a] = normal[a];
@@ -386,6 +393,12 @@ struct pmb2016_state : papers_state {
   unsigned resident; /* blocks of generate_kernel that fit on the device together */
 };
 
+/* pmb2016_forward: with the normals of the HistoPyramids, to compare the rest. */
+static int is_forward(const papers_state *state)
+{
+  return state->system->normals == PAPERS_FORWARD;
+}
+
 static divider divider_of(uint32_t d)
 {
   uint32_t bits = 0;
@@ -399,9 +412,9 @@ template <class T> static cudaError_t compact(const pmb2016_job &job)
   return papers_launch(compact_kernel<T>, papers_blocks(job.grid.total, COMPACT), THREADS, job);
 }
 
-template <class T> static cudaError_t generate(const pmb2016_job &job, unsigned blocks)
+template <class T> static cudaError_t generate(const pmb2016_job &job, unsigned blocks, int forward)
 {
-  return papers_launch(generate_kernel<T>, blocks, THREADS, job);
+  return papers_launch(forward ? generate_kernel<T, 1> : generate_kernel<T, 0>, blocks, THREADS, job);
 }
 
 template <class T> static cudaError_t mend(const pmb2016_job &job, unsigned blocks, int64_t points)
@@ -409,9 +422,10 @@ template <class T> static cudaError_t mend(const pmb2016_job &job, unsigned bloc
   return papers_launch(mend_kernel<T>, blocks, THREADS, job, points);
 }
 
-template <class T> static cudaError_t count_resident(int *blocks)
+template <class T> static cudaError_t count_resident(int *blocks, int forward)
 {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, generate_kernel<T>, THREADS, 0);
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+    blocks, forward ? generate_kernel<T, 1> : generate_kernel<T, 0>, THREADS, 0);
 }
 
 /* Runs step 3, after step 2 if `all`, and reads the counts. */
@@ -421,7 +435,7 @@ static papers_status run(pmb2016_state *s, int all)
   const size_t bytes = all ? sizeof(counters) : offsetof(counters, active);
   PAPERS_TRY(s->memory, cudaMemsetAsync(job.d_counters, 0, bytes, NULL));
   if (all) PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, compact, job));
-  PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, generate, job, s->resident));
+  PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, generate, job, s->resident, is_forward(s)));
   PAPERS_TRY(s->memory, cudaMemcpyAsync(s->pinned, job.d_counters, sizeof(counters), cudaMemcpyDeviceToHost, NULL));
   PAPERS_TRY(s->memory, cudaStreamSynchronize(NULL));
   return ((const counters *)s->pinned)->too_many ? PAPERS_TOO_LARGE : PAPERS_OK;
@@ -476,18 +490,21 @@ static papers_status create(papers_state *state)
   int device = 0, processors = 0, each = 0;
   PAPERS_TRY(memory, make_grid(s->field, &job->grid));
   const size_t blocks = (size_t)job->grid.total;
-  job->d_ranges = papers_take(memory, PAPERS_ACCELERATION, 2 * pmb_type_size(s->type) * blocks);
+  const size_t sample = s->type == PAPERS_EVALUATED ? sizeof(float) : pmb_type_size((pmb_type)s->type);
+  job->d_ranges = papers_take(memory, PAPERS_ACCELERATION, 2 * sample * blocks);
   job->d_list = job->d_ranges ? (uint32_t *)papers_take(memory, PAPERS_ACCELERATION, 4 * blocks) : NULL;
   job->d_counters = job->d_list ? (counters *)papers_take(memory, PAPERS_ACCELERATION, sizeof(counters)) : NULL;
   if (!job->d_counters) return PAPERS_NO_MEMORY;
   PAPERS_TRY(memory, cudaGetDevice(&device));
   PAPERS_TRY(memory, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  PAPERS_TRY(memory, PAPERS_BY_TYPE(s->type, count_resident, &each));
+  PAPERS_TRY(memory, PAPERS_BY_TYPE(s->type, count_resident, &each, is_forward(s)));
   s->resident = (unsigned)(processors * each);
   for (int a = 0; a < 2; ++a) job->by[a] = divider_of(job->grid.blocks[a]);
-  PAPERS_TRY(memory, PAPERS_BY_TYPE(s->type, find_ranges, s->field.d_samples, job->grid, job->d_ranges));
+  PAPERS_TRY(memory, PAPERS_BY_TYPE(s->type, find_ranges, s->field, job->grid, job->d_ranges));
   return PAPERS_OK;
 }
 
 extern "C" const papers_system papers_pmb2016 = { "pmb2016", PAPERS_SEAMS, PAPERS_CENTRAL, sizeof(pmb2016_state),
   create, extract };
+extern "C" const papers_system papers_pmb2016_forward = { "pmb2016_forward", PAPERS_SEAMS, PAPERS_FORWARD,
+  sizeof(pmb2016_state), create, extract };

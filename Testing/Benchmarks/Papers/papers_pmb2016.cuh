@@ -210,54 +210,62 @@ template <> struct columns_range<uint8_t, 4> { /* as 16 bits, samples 0 and 2, 1
 };
 
 /* The four rows of a thread's word in one slice. */
-template <class T, int V>
+template <class T, int V, class WORDS>
 static __device__ __forceinline__ columns_range<T, V> slice_range(
-  const typename columns_range<T, V>::word *d_words, const int64_t row[BLOCK_Y], int64_t slice)
+  WORDS d_words, const int64_t row[BLOCK_Y], int64_t slice)
 {
   typedef typename columns_range<T, V>::word word;
   word w[BLOCK_Y];
 #pragma unroll
-  for (int y = 0; y < BLOCK_Y; ++y) w[y] = __ldg(d_words + slice + row[y]);
+  for (int y = 0; y < BLOCK_Y; ++y) w[y] = papers_load(d_words + slice + row[y]);
   columns_range<T, V> range(w[0]);
 #pragma unroll
   for (int y = 1; y < BLOCK_Y; ++y) range.merge(w[y]);
   return range;
 }
 
+template <class T, int V> static __device__ __forceinline__ auto words_of(const papers_field &field)
+{
+  if constexpr (V == 1)
+    return papers_begin<T>(field);
+  else
+    return (const typename columns_range<T, V>::word *)field.d_samples;
+}
+
 /* per_row: blocks along x of a thread block, a multiple of V; rows: how many of those there are along x. */
 template <class T, int V>
-static __global__ void __launch_bounds__(RANGE_THREADS)
-  ranges_kernel(const T *d_samples, block_grid grid, uint32_t per_row, uint32_t rows, block_range<T> *d_ranges)
+static __global__ void __launch_bounds__(RANGE_THREADS) ranges_kernel(const __grid_constant__ papers_field field,
+  block_grid grid, uint32_t per_row, uint32_t rows, block_range<typename papers_values<T>::type> *d_ranges)
 {
-  typedef columns_range<T, V> columns;
-  __shared__ __align__(4) T lows[2][RANGE_THREADS * V], highs[2][RANGE_THREADS * V];
+  typedef typename papers_values<T>::type value;
+  typedef columns_range<value, V> columns;
+  __shared__ __align__(4) value lows[2][RANGE_THREADS * V], highs[2][RANGE_THREADS * V];
   const uint32_t block_x = blockIdx.x % rows * per_row, block_y = blockIdx.x / rows % grid.blocks[1];
   const uint32_t begin = blockIdx.x / rows / grid.blocks[1] * RANGE_LAYERS;
   const uint32_t end = min(begin + RANGE_LAYERS, grid.blocks[2]);
   const int first = (int)block_x * (BLOCK_X - 1), last = grid.dims[0] - 1 - first, own = threadIdx.x * V;
   const int64_t row_words = grid.dims[0] / V;
-  const typename columns::word *d_words =
-    (const typename columns::word *)d_samples + (first + (own <= last ? own : 0)) / V;
+  const auto d_words = words_of<T, V>(field) + (first + (own <= last ? own : 0)) / V;
   int64_t row[BLOCK_Y];
   for (int y = 0; y < BLOCK_Y; ++y) row[y] = row_words * min((int)block_y * (BLOCK_Y - 1) + y, grid.dims[1] - 1);
   const int64_t slice = row_words * grid.dims[1];
-  columns shared_slice = slice_range<T, V>(d_words, row, slice * ((int64_t)begin * (BLOCK_Z - 1)));
+  columns shared_slice = slice_range<value, V>(d_words, row, slice * ((int64_t)begin * (BLOCK_Z - 1)));
   for (uint32_t z = begin; z < end; ++z) {
     const int k = (int)z * (BLOCK_Z - 1), top = grid.dims[2] - 1;
     columns range = shared_slice;
-    range.merge(slice_range<T, V>(d_words, row, slice * min(k + 1, top)));
-    range.merge(slice_range<T, V>(d_words, row, slice * min(k + 2, top)));
-    shared_slice = slice_range<T, V>(d_words, row, slice * min(k + 3, top));
+    range.merge(slice_range<value, V>(d_words, row, slice * min(k + 1, top)));
+    range.merge(slice_range<value, V>(d_words, row, slice * min(k + 2, top)));
+    shared_slice = slice_range<value, V>(d_words, row, slice * min(k + 3, top));
     range.merge(shared_slice);
-    T *low_row = lows[z & 1], *high_row = highs[z & 1];
+    value *low_row = lows[z & 1], *high_row = highs[z & 1];
     range.store(low_row + own, high_row + own);
     __syncthreads(); /* the other half is written only after all have read it */
     if (threadIdx.x < per_row && block_x + threadIdx.x < grid.blocks[0]) {
       const int column = (int)threadIdx.x * (BLOCK_X - 1);
-      block_range<T> of = { low_row[column], high_row[column] };
+      block_range<value> of = { low_row[column], high_row[column] };
 #pragma unroll
       for (int x = 1; x < BLOCK_X; ++x) {
-        const T l = low_row[min(column + x, last)], h = high_row[min(column + x, last)];
+        const value l = low_row[min(column + x, last)], h = high_row[min(column + x, last)];
         of.low = l < of.low ? l : of.low;
         of.high = h > of.high ? h : of.high;
       }
@@ -267,20 +275,20 @@ static __global__ void __launch_bounds__(RANGE_THREADS)
 }
 
 template <class T, int V>
-static cudaError_t launch_ranges(const void *d_samples, const block_grid &grid, void *d_ranges)
+static cudaError_t launch_ranges(const papers_field &field, const block_grid &grid, void *d_ranges)
 {
   const uint32_t most = RANGE_BLOCKS * V, rows = (grid.blocks[0] + most - 1) / most;
   const uint32_t per_row = ((grid.blocks[0] + rows - 1) / rows + V - 1) / V * V;
   return papers_launch(ranges_kernel<T, V>, rows * grid.blocks[1] * papers_blocks(grid.blocks[2], RANGE_LAYERS),
-    RANGE_THREADS, (const T *)d_samples, grid, per_row, rows, (block_range<T> *)d_ranges);
+    RANGE_THREADS, field, grid, per_row, rows, (block_range<typename papers_values<T>::type> *)d_ranges);
 }
 
 /* Enqueues step 1. */
-template <class T> static cudaError_t find_ranges(const void *d_samples, const block_grid &grid, void *d_ranges)
+template <class T> static cudaError_t find_ranges(const papers_field &field, const block_grid &grid, void *d_ranges)
 {
   enum { V = 4 / sizeof(T) };
-  const int whole = grid.dims[0] % V == 0 && (uintptr_t)d_samples % 4 == 0;
-  return whole ? launch_ranges<T, V>(d_samples, grid, d_ranges) : launch_ranges<T, 1>(d_samples, grid, d_ranges);
+  const int whole = grid.dims[0] % V == 0 && (uintptr_t)field.d_samples % 4 == 0;
+  return whole ? launch_ranges<T, V>(field, grid, d_ranges) : launch_ranges<T, 1>(field, grid, d_ranges);
 }
 
 #endif

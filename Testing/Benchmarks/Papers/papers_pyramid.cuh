@@ -123,6 +123,9 @@ template <class T> struct papers_wide {
 template <> struct papers_wide<float> {
   typedef float type;
 };
+template <> struct papers_wide<papers_cayley> {
+  typedef float type;
+};
 
 static __device__ __forceinline__ int papers_inside(const papers_field &field, float sample)
 {
@@ -150,9 +153,10 @@ template <class T, int ROWS> struct papers_readings {
 
 /* The place where a block reads. */
 template <class T> struct papers_window {
-  const T *d_first;    /* in slice 0: of the thread, in the first row of its warp; may be outside if not `inside` */
-  const T *d_last;     /* in slice 0: the readings' `last` */
-  int64_t slice, step; /* samples to the next slice, to the warp's next row */
+  typename papers_values<T>::at
+    d_first; /* in slice 0: of the thread, in the first row of its warp; may be outside if not `inside` */
+  typename papers_values<T>::at d_last; /* in slice 0: the readings' `last` */
+  int64_t slice, step;                  /* samples to the next slice, to the warp's next row */
   int x, y, end_x, end_y, end_z;
   int inside; /* all but `last` is in the volume, along x and y */
 };
@@ -173,9 +177,9 @@ static __device__ __forceinline__ papers_window<T> papers_window_of(const papers
   window.slice = field.slice;
   window.step = (int64_t)PAPERS_WARPS * field.dims[0];
   window.inside = x + PAPERS_COLUMNS <= field.dims[0] && y + ROWS <= field.dims[1];
-  window.d_first = (const T *)field.d_samples + window.x + (int64_t)field.dims[0] * window.y;
+  window.d_first = papers_begin<T>(field) + window.x + (int64_t)field.dims[0] * window.y;
   window.d_last =
-    (const T *)field.d_samples + min(column, window.end_x) + (int64_t)field.dims[0] * min(row, window.end_y);
+    papers_begin<T>(field) + min(column, window.end_x) + (int64_t)field.dims[0] * min(row, window.end_y);
   return window;
 }
 
@@ -185,12 +189,12 @@ static __device__ __forceinline__ void papers_read(
   const papers_window<T> &window, int z, papers_readings<T, ROWS> *readings)
 {
   const int64_t slice = window.slice * min(z, window.end_z);
-  const T *d_row = window.d_first + slice;
+  auto d_row = window.d_first + slice;
   if (window.inside) {
 #pragma unroll
     for (int i = 0; i < ROWS / PAPERS_WARPS; ++i) {
-      readings->left[i] = __ldg(d_row);
-      readings->right[i] = __ldg(d_row + 32);
+      readings->left[i] = papers_load(d_row);
+      readings->right[i] = papers_load(d_row + 32);
       d_row += window.step;
     }
   } else {
@@ -198,13 +202,13 @@ static __device__ __forceinline__ void papers_read(
 #pragma unroll
     for (int i = 0; i < ROWS / PAPERS_WARPS; ++i) {
       const int over = max(window.y + PAPERS_WARPS * i - window.end_y, 0);
-      const T *d_here = d_row + window.step / PAPERS_WARPS * (PAPERS_WARPS * i - over);
-      readings->left[i] = __ldg(d_here + left);
-      readings->right[i] = __ldg(d_here + right);
+      const auto d_here = d_row + window.step / PAPERS_WARPS * (PAPERS_WARPS * i - over);
+      readings->left[i] = papers_load(d_here + left);
+      readings->right[i] = papers_load(d_here + right);
     }
   }
   readings->last = readings->left[0]; /* not used */
-  if (threadIdx.x >> 5 < ROWS / 32 + 3) readings->last = __ldg(window.d_last + slice);
+  if (threadIdx.x >> 5 < ROWS / 32 + 3) readings->last = papers_load(window.d_last + slice);
 }
 
 /* A warp's readings: whether some or all samples are inside, and whether one of the lane's is not finite. */
@@ -333,7 +337,7 @@ template <int RADIX, int LEVELS> __global__ void papers_upper_kernel(papers_leve
   for (int l = from + 2; l <= from + LEVELS && l <= levels.top; ++l) {
     count /= RADIX;
     begin /= RADIX;
-    parents /= RADIX;
+    parents = (parents + RADIX - 1) / RADIX;
     sums[threadIdx.x] = sum;
     __syncthreads();
     sum = 0;

@@ -7,6 +7,7 @@ const papers_table_names papers_tables[PAPERS_TABLES] = {
   { "densities", "HistoPyramids (2008), table 1: Cayley's surface as dense as the six data sets there" },
   { "sizes", "OpenCL (2012), table 1: one data set at five sizes" },
   { "memory", "OpenCL (2012), table 3: memory of the HistoPyramids" },
+  { "limits", "PMB (2016), section 5.2: the largest volume in little memory" },
 };
 
 enum { DENSITY_MOST = 50 }; /* where sides are divided, more would come out */

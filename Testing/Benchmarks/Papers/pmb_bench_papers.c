@@ -11,12 +11,20 @@
 
 #include "papers_bench.h"
 
-enum { REPEATS = 11, REDUCE_MOST = 6, ROWS_MOST = 1000, CPU_REDUCE = 4, SYSTEMS_MOST = 16, USAGE = 2 };
+enum {
+  REPEATS = 11,
+  REDUCE_MOST = 6,
+  ROWS_MOST = 1000,
+  MEMORY_MOST = 1000,
+  CPU_REDUCE = 4,
+  SYSTEMS_MOST = 16,
+  USAGE = 2
+};
 
 typedef struct bench {
   int tables[PAPERS_TABLES]; /* wanted */
   const char *systems[SYSTEMS_MOST];
-  int system_count, cpu, reduce, repeats, rows; /* reduce, repeats < 0: not given */
+  int system_count, cpu, reduce, repeats, rows, memory; /* reduce, repeats < 0, memory 0: not given */
   const char *scan_folder, *out;
   char device[128];
   papers_scan_file scans[PAPERS_SCANS_MOST];
@@ -35,6 +43,7 @@ static int usage(void)
     "\n  --scans FOLDER   real scans: raw files, and scans.txt (pvpython Data/scans.py FOLDER)\n"
     "  --repeats N      median of so many, 1 to %d (%d; with --cpu 1)\n"
     "  --reduce N       sides divided by 2^N, 0 to %d (0; with --cpu %d)\n"
+    "  --memory N       leaves N GB of the GPU's memory free; the table limits alone takes 1, 6 and 24\n"
     "  --cpu            on an emulated GPU, to try it: the times mean nothing\n"
     "  --out FILE.csv   the same, to be read by programs\n\n"
     "first: with what is done once for a volume. change: a new isovalue. x: times PMB's. vertices and triangles\n"
@@ -93,6 +102,7 @@ static int parse_value(const char *option, const char *value, bench *b)
   if (!strcmp(option, "--system")) return parse_system(value, b);
   if (!strcmp(option, "--repeats")) return parse_number(option, value, 1, PAPERS_REPEATS_MOST, &b->repeats);
   if (!strcmp(option, "--reduce")) return parse_number(option, value, 0, REDUCE_MOST, &b->reduce);
+  if (!strcmp(option, "--memory")) return parse_number(option, value, 1, MEMORY_MOST, &b->memory);
   if (!strcmp(option, "--rows")) return parse_number(option, value, 1, ROWS_MOST, &b->rows);
   if (!strcmp(option, "--scans")) b->scan_folder = value;
   if (!strcmp(option, "--out")) b->out = value;
@@ -102,7 +112,7 @@ static int parse_value(const char *option, const char *value, bench *b)
 static int parse(int argc, char **argv, bench *b)
 {
   static const char *const with_value[] = { "--table", "--system", "--repeats", "--reduce", "--rows", "--scans",
-    "--out" };
+    "--memory", "--out" };
   int wanted = 0, failed = 0;
   for (int n = 1; n < argc && !failed; n++) {
     int takes = 0;
@@ -145,7 +155,7 @@ static void print_title(const papers_row *row, double density)
 {
   print_volume(row);
   if (density > 0) printf("; %.2f%% of the cells are active (wanted: %.2f%%)", density, row->density);
-  printf("\n  %-13s %9s %9s %9s %11s %11s %10s %10s  %8s %8s %8s\n", "system", "first ms", "change ms", "Mcells/s",
+  printf("\n  %-15s %9s %9s %9s %11s %11s %10s %10s  %8s %8s %8s\n", "system", "first ms", "change ms", "Mcells/s",
     "acceler. MB", "output MB", "vertices", "triangles", "first x", "change x", "memory x");
 }
 
@@ -155,7 +165,27 @@ static double ratio(double value, double pmb)
   return value > 0 && pmb > 0 ? value / pmb : 0;
 }
 
-/* A system's line; `pmb`: PMB's on the same volume. */
+/* A system's line in the file; `pmb`: PMB's on the same volume. */
+static void write_line(
+  const bench *b, const papers_row *row, double density, const papers_result *r, const papers_result *pmb)
+{
+  const int64_t *d = row->samples.dims;
+  const double memory = ratio((double)(r->acceleration + r->output), (double)(pmb->acceleration + pmb->output));
+  if (!b->csv) return;
+  fprintf(b->csv, "%s,%s,%s,%s,%lld,%lld,%lld,%.9g,%.4g,%s,%s,%s,", papers_tables[row->table].name, row->name,
+    row->kind, papers_type_name(row->samples.type), (long long)d[0], (long long)d[1], (long long)d[2], row->isovalue,
+    density, b->device, r->system, papers_outcome_texts[r->outcome]);
+  if (r->outcome == PAPERS_MEASURED)
+    fprintf(b->csv, "%.5g,%.5g,%zu,%zu,,%lld,%lld,%.4g,%.4g,%.4g,%.4g,%.4g\n", r->first, r->change, r->acceleration,
+      r->output, (long long)r->points, (long long)r->triangles, ratio(r->first, pmb->first),
+      ratio(r->change, pmb->change), ratio((double)r->acceleration, (double)pmb->acceleration), memory,
+      row->paper_triangles);
+  else
+    fprintf(b->csv, ",,,,%zu,,,,,,,%.4g\n", r->asked, row->paper_triangles);
+  fflush(b->csv);
+}
+
+/* Prints and writes it. */
 static void report(
   const bench *b, const papers_row *row, double density, const papers_result *r, const papers_result *pmb)
 {
@@ -163,31 +193,19 @@ static void report(
   const double cells = (double)(d[0] - 1) * (double)(d[1] - 1) * (double)(d[2] - 1);
   const double first = ratio(r->first, pmb->first), change = ratio(r->change, pmb->change);
   const double memory = ratio((double)(r->acceleration + r->output), (double)(pmb->acceleration + pmb->output));
-  const double acceleration = ratio((double)r->acceleration, (double)pmb->acceleration);
-  const int good = r->outcome == PAPERS_MEASURED;
-  if (good) {
-    printf("  %-13s %9.4f %9.4f %9.0f %11.2f %11.2f %10lld %10lld  %8.2f %8.2f %8.2f\n", r->system, r->first,
+  if (r->outcome == PAPERS_MEASURED) {
+    printf("  %-15s %9.4f %9.4f %9.0f %11.2f %11.2f %10lld %10lld  %8.2f %8.2f %8.2f\n", r->system, r->first,
       r->change, r->change > 0 ? 1e-3 * cells / r->change : 0, 1e-6 * (double)r->acceleration,
       1e-6 * (double)r->output, (long long)r->points, (long long)r->triangles, first, change, memory);
   } else {
-    printf("  %-13s %s", r->system, papers_outcome_texts[r->outcome]);
+    printf("  %-15s %s", r->system, papers_outcome_texts[r->outcome]);
     if (r->asked) printf(": %.1f MB asked for", 1e-6 * (double)r->asked);
     if (r->outcome == PAPERS_WRONG)
       printf(": %lld triangles, PMB has %lld", (long long)r->triangles, (long long)pmb->triangles);
     printf("%s%s\n", *r->message ? ": " : "", r->message);
   }
   fflush(stdout);
-  if (!b->csv) return;
-  fprintf(b->csv, "%s,%s,%s,%s,%lld,%lld,%lld,%.9g,%.4g,%s,%s,%s,", papers_tables[row->table].name, row->name,
-    row->kind, papers_type_name(row->samples.type), (long long)d[0], (long long)d[1], (long long)d[2], row->isovalue,
-    density, b->device, r->system, papers_outcome_texts[r->outcome]);
-  if (good)
-    fprintf(b->csv, "%.5g,%.5g,%zu,%zu,,%lld,%lld,%.4g,%.4g,%.4g,%.4g,%.4g\n", r->first, r->change, r->acceleration,
-      r->output, (long long)r->points, (long long)r->triangles, first, change, acceleration, memory,
-      row->paper_triangles);
-  else
-    fprintf(b->csv, ",,,,%zu,,,,,,,%.4g\n", r->asked, row->paper_triangles);
-  fflush(b->csv);
+  write_line(b, row, density, r, pmb);
 }
 
 /* The OpenCL paper's table 3 beside the memory of the programs here. */
@@ -203,7 +221,7 @@ static void report_memory(FILE *csv)
   for (size_t i = 0; i < sizeof paper / sizeof *paper; i++) {
     const long long n = paper[i].n;
     const int64_t dims[3] = { n, n, n };
-    const uint64_t hpmc = papers_hpmc_bytes(dims, 0), hp3d = papers_hp3d_bytes(dims);
+    const uint64_t hpmc = papers_hpmc_bytes(dims, 0, 0), hp3d = papers_hp3d_bytes(dims);
     printf("%6lld %12.1f %12.0f %12.1f %12.0f\n", n, (double)hpmc / 1048576, paper[i].hpmc, (double)hp3d / 1048576,
       paper[i].hp3d);
     if (csv) {
@@ -294,9 +312,131 @@ static int run_row(const bench *b, papers_row *row)
   return good;
 }
 
+/* ---- the largest volume ---- */
+
+/* Keeps all of the GPU's memory but some GB in use. Sides divided by 2^reduce: as much less. Returns 0 if that fails. */
+static int hold_back(const bench *b, double gigabytes, papers_memory *ballast)
+{
+  const size_t available = papers_available(), left = (size_t)(1e9 * gigabytes) >> 3 * b->reduce;
+  return available > left && papers_take(ballast, PAPERS_ACCELERATION, available - left) != NULL;
+}
+
+enum { PMB = PAPERS_SYSTEMS, EXPONENT_MOST = 36 };
+
+/* The search for each system's largest volume. */
+typedef struct limits {
+  const bench *b;
+  double gigabytes;
+  int evaluated;
+  int done[PAPERS_SYSTEMS + 1];            /* the last: PMB */
+  papers_result above[PAPERS_SYSTEMS + 1]; /* with twice as many samples */
+  int64_t triangles;                       /* of the present volume; < 0: unknown */
+} limits;
+
+/* Cayley's surface of 2^exponent samples, as in the paper's table 2: 512^3, 512^2 x 1024, 1024^2 x 512, 1024^3, ... */
+static papers_row limit_row(const limits *l, int exponent)
+{
+  const int64_t side = (int64_t)1 << exponent / 3, wide = side << (exponent % 3 == 2);
+  papers_row row = { .table = PAPERS_TABLE_LIMITS,
+    .kind = l->evaluated ? "evaluated" : "stored",
+    .samples = { PAPERS_CAYLEY, PMB_FLOAT32, { wide, wide, side << (exponent % 3 == 1) }, 1, NULL },
+    .isovalue = papers_samples_isovalue(PAPERS_CAYLEY, PMB_FLOAT32) };
+  snprintf(row.name, sizeof row.name, "Cayley in %g GB", l->gigabytes);
+  return row;
+}
+
+/* Reports the largest volume, and why the one above failed. Returns 0 if the device is broken. */
+static int limit_result(limits *l, int n, int exponent, const papers_result *r)
+{
+  const papers_result none = { 0 };
+  const papers_row row = limit_row(l, exponent), above = limit_row(l, exponent + 1);
+  const int64_t *d = row.samples.dims;
+  l->done[n] = r->outcome == PAPERS_MEASURED;
+  if (l->done[n]) {
+    printf("  %-15s %lld x %lld x %lld: first %.4g ms, change %.4g ms, %.0f MB, mesh %.0f MB, %lld triangles",
+      r->system, (long long)d[0], (long long)d[1], (long long)d[2], r->first, r->change,
+      1e-6 * (double)r->acceleration, 1e-6 * (double)r->output, (long long)r->triangles);
+    if (l->above[n].system) {
+      printf("; twice as many: %s, %.0f MB asked for", papers_outcome_texts[l->above[n].outcome],
+        1e-6 * (double)l->above[n].asked);
+      write_line(l->b, &above, 0, &l->above[n], &none);
+    }
+    printf("\n");
+    write_line(l->b, &row, 0, r, &none);
+    l->triangles = r->triangles;
+  }
+  l->above[n] = *r;
+  if (r->outcome == PAPERS_WRONG) report(l->b, &row, 0, r, &none);
+  return r->outcome != PAPERS_BROKEN;
+}
+
+/* PMB needs samples from this machine's memory. */
+static int limit_pmb(limits *l, int exponent, const papers_volume *volume, papers_memory *input)
+{
+  const papers_row row = limit_row(l, exponent);
+  const size_t bytes = papers_samples_bytes(&row.samples);
+  void *samples = no_room(bytes) ? NULL : malloc(bytes);
+  const int read = samples && !papers_download(samples, volume->samples, bytes);
+  papers_free_memory(input);
+  papers_result r = { .system = "pmb", .outcome = PAPERS_FAILED };
+  papers_volume host = *volume;
+  host.samples = samples;
+  if (read) r = papers_measure_pmb(&host, row.isovalue, l->b->repeats);
+  free(samples);
+  return limit_result(l, PMB, exponent, &r);
+}
+
+/* All systems that are not done. Returns 0 if the device is broken. */
+static int limit_try(limits *l, int exponent)
+{
+  const papers_row row = limit_row(l, exponent);
+  const size_t bytes = papers_samples_bytes(&row.samples);
+  papers_memory input = { .limit = SIZE_MAX };
+  papers_volume volume = { NULL, PMB_FLOAT32, { row.samples.dims[0], row.samples.dims[1], row.samples.dims[2] } };
+  void *d_samples = l->evaluated ? NULL : papers_take(&input, PAPERS_ACCELERATION, bytes);
+  int good = 1;
+  l->triangles = -1;
+  if (!l->evaluated && !d_samples) return 1;
+  if (d_samples) good = !papers_evaluate(&volume, d_samples);
+  volume.samples = d_samples;
+  for (int n = 0; good && n < PAPERS_SYSTEMS; n++) {
+    if (l->done[n]) continue;
+    const papers_task task = { &volume, row.isovalue, l->triangles, l->b->repeats < 3 ? l->b->repeats : 3, SIZE_MAX };
+    const papers_result r = papers_measure(&task, papers_systems[n]);
+    good = limit_result(l, n, exponent, &r);
+  }
+  if (good && !l->done[PMB]) good = limit_pmb(l, exponent, &volume, &input);
+  papers_free_memory(&input);
+  return good;
+}
+
+static int run_limits(const bench *b)
+{
+  static const double all[] = { 1, 6, 24 };
+  int good = 1;
+  for (int n = 0; n < 6 && good; n++) {
+    limits l = { .b = b, .gigabytes = b->memory ? b->memory : all[n / 2], .evaluated = n % 2 };
+    papers_memory ballast = { .limit = SIZE_MAX };
+    if (b->memory && n > 1) break;
+    printf("\n%g GB, %s\n", l.gigabytes,
+      l.evaluated ? "samples evaluated (PMB of today stores its samples)" : "samples stored, in these GB");
+    for (int s = 0; s < PAPERS_SYSTEMS; s++) l.done[s] = !is_wanted(b, papers_systems[s]->name);
+    l.done[PMB] = l.evaluated || !is_wanted(b, "pmb");
+    if (!b->memory && !hold_back(b, l.gigabytes, &ballast))
+      printf("  left out: the GPU has less memory free\n");
+    else
+      for (int exponent = EXPONENT_MOST - 3 * b->reduce; good && exponent >= 6; exponent--)
+        good = limit_try(&l, exponent);
+    papers_free_memory(&ballast);
+  }
+  return good;
+}
+
 static int run(const bench *b)
 {
   static papers_rows rows;
+  papers_memory ballast = { .limit = SIZE_MAX };
+  if (b->memory && !hold_back(b, b->memory, &ballast)) return refuse("--memory %d: the GPU has less free", b->memory);
   const size_t available = papers_available();
   for (int table = 0; table < PAPERS_TABLES; table++) {
     if (!b->tables[table]) continue;
@@ -306,12 +446,14 @@ static int run(const bench *b)
       (papers_table)table, b->reduce, available ? available / 3 : SIZE_MAX, b->scans, b->scan_count, &rows);
     if (table == PAPERS_TABLE_MEMORY) report_memory(b->csv);
     if (table == PAPERS_TABLE_SCANS && !b->scan_count) printf("No real scans: --scans names their folder.\n");
-    for (int n = 0; n < rows.count && n < b->rows; n++)
-      if (!run_row(b, &rows.row[n])) {
-        fprintf(stderr, "pmb_bench_papers: the device reports an error: nothing can be measured any more\n");
-        return 1;
-      }
+    int good = table != PAPERS_TABLE_LIMITS || run_limits(b);
+    for (int n = 0; good && n < rows.count && n < b->rows; n++) good = run_row(b, &rows.row[n]);
+    if (!good) {
+      fprintf(stderr, "pmb_bench_papers: the device reports an error: nothing can be measured any more\n");
+      return 1;
+    }
   }
+  papers_free_memory(&ballast);
   return 0;
 }
 

@@ -8,7 +8,8 @@
  * Milliseconds, medians. uint8 samples half a voxel apart, parallel rays, no light. Figures: random samples, 512 steps around the
  * middle, no early end. Table 2: rays end when what is behind is hidden; its volumes are stand-ins of the same sizes. A picture by
  * a texture that differs from Standard's by more than 1 in 255 is WRONG and has no time. PMB's differs, because a texture
- * interpolates with 9 bits of fraction: the last column says by how much. For rates of cache hits:
+ * interpolates with 9 bits of fraction: the last column says by how much. Left out: the paper's perspective
+ * views and pre-integration, and its pictures (figures 7, 11, 12). For rates of cache hits:
  * ncu --metrics l1tex__t_sector_hit_rate.pct,lts__t_sector_hit_rate.pct pmb_bench_papers_rays */
 #include <cuda_runtime.h>
 #include <math.h>
@@ -52,10 +53,19 @@ static __device__ float4 over(float4 front, float4 back)
     front.x + through * back.x, front.y + through * back.y, front.z + through * back.z, front.w + through * back.w);
 }
 
-static __device__ float4 of_lane(unsigned group, float4 v, int lane, int width)
+/* Another lane's color: by a shuffle, or (SHARED) through shared memory, as in the paper's SBShared and DBShared. */
+template <bool SHARED> static __device__ float4 of_lane(unsigned group, float4 v, int lane, int width)
 {
-  return make_float4(__shfl_sync(group, v.x, lane, width), __shfl_sync(group, v.y, lane, width),
-    __shfl_sync(group, v.z, lane, width), __shfl_sync(group, v.w, lane, width));
+  __shared__ float4 places[SHARED ? THREADS : 1];
+  if (!SHARED) {
+    return make_float4(__shfl_sync(group, v.x, lane, width), __shfl_sync(group, v.y, lane, width),
+      __shfl_sync(group, v.z, lane, width), __shfl_sync(group, v.w, lane, width));
+  }
+  places[SHARED ? threadIdx.x : 0] = v;
+  __syncwarp(group);
+  v = places[SHARED ? threadIdx.x / width * width + lane % width : 0];
+  __syncwarp(group);
+  return v;
 }
 
 /* Nothing outside of the volume. */
@@ -75,24 +85,20 @@ static __device__ float4 sample(cudaTextureObject_t texture, const float4 *table
 }
 
 /* Section 4.2, algorithm 1: a group's colors, front to back, for its first lane. */
-template <int DEPTH> static __device__ float4 reduce(unsigned group, float4 color)
+template <int DEPTH, bool SHARED> static __device__ float4 reduce(unsigned group, float4 color)
 {
   for (int by = 1; by < DEPTH; by *= 2) {
-    color = over(color, of_lane(group, color, (threadIdx.x + by) % DEPTH, DEPTH));
+    color = over(color, of_lane<SHARED>(group, color, (threadIdx.x + by) % DEPTH, DEPTH));
   }
   return color;
 }
 
-/* The pixels of a block of which DEPTH threads share a ray. */
-template <int DEPTH> struct tile {
-  enum { ACROSS = DEPTH == 1 ? 16 : DEPTH == 8 ? 2 : 1, DOWN = THREADS / DEPTH / ACROSS };
-};
-
-/* DEPTH threads share a ray: 1 is Standard, 32 is 1D warp marching, 8 the warp shape 2 x 2 x 8. TWO: two buffers (figure 6). */
-template <int DEPTH, bool TWO, bool EARLY>
+/* DEPTH threads share a ray, ACROSS rays lie side by side in a block: 16 and 1 is Standard, 1 and 32 is 1D warp marching, the
+ * others are 3D warp shapes (section 5): ACROSS x 32 / DEPTH / ACROSS x DEPTH. TWO: two buffers (figure 6). */
+template <int ACROSS, int DEPTH, bool TWO, bool SHARED, bool EARLY>
 static __global__ void __launch_bounds__(THREADS) march(cudaTextureObject_t texture, view v, float4 *picture)
 {
-  enum { ACROSS = tile<DEPTH>::ACROSS, DOWN = tile<DEPTH>::DOWN, HALF = DEPTH / 2 };
+  enum { DOWN = THREADS / DEPTH / ACROSS, HALF = DEPTH / 2 };
   __shared__ float4 table[ENTRIES];
   const int ray = threadIdx.x / DEPTH, lane = threadIdx.x % DEPTH;
   const int x = blockIdx.x * ACROSS + ray % ACROSS, y = blockIdx.y * DOWN + ray / ACROSS;
@@ -113,11 +119,13 @@ static __global__ void __launch_bounds__(THREADS) march(cudaTextureObject_t text
     if (
       TWO) { /* the first half of the lanes merges pairs of what was before, the second half pairs of the new colors */
       const int at = lane % (HALF ? HALF : 1) * 2;
-      const float4 before = of_lane(group, sum, at, DEPTH), behind = of_lane(group, sum, at + 1, DEPTH);
-      const float4 near = of_lane(group, color, at, DEPTH), far = of_lane(group, color, at + 1, DEPTH);
+      const float4 before = of_lane<SHARED>(group, sum, at, DEPTH),
+                   behind = of_lane<SHARED>(group, sum, at + 1, DEPTH);
+      const float4 near = of_lane<SHARED>(group, color, at, DEPTH),
+                   far = of_lane<SHARED>(group, color, at + 1, DEPTH);
       sum = lane < HALF ? over(before, behind) : over(near, far);
     } else {
-      color = reduce<DEPTH>(group, color);
+      color = reduce<DEPTH, SHARED>(group, color);
       sum = over(sum, color); /* right in the first lane */
     }
     if (EARLY) {
@@ -131,22 +139,39 @@ static __global__ void __launch_bounds__(THREADS) march(cudaTextureObject_t text
     }
   }
   if (TWO) {
-    sum = reduce<DEPTH>(group, sum);
+    sum = reduce<DEPTH, SHARED>(group, sum);
   }
   if (lane == 0) {
     picture[(size_t)y * v.width + x] = sum;
   }
 }
 
-template <int DEPTH, bool TWO, bool EARLY>
+template <int ACROSS, int DEPTH, bool TWO, bool SHARED, bool EARLY>
 static void launch(cudaTextureObject_t texture, const view &v, float4 *d_picture)
 {
-  const int across = tile<DEPTH>::ACROSS, down = tile<DEPTH>::DOWN;
-  march<DEPTH, TWO, EARLY>
-    <<<dim3((v.width + across - 1) / across, (v.height + down - 1) / down), THREADS>>>(texture, v, d_picture);
+  const int down = THREADS / DEPTH / ACROSS;
+  march<ACROSS, DEPTH, TWO, SHARED, EARLY>
+    <<<dim3((v.width + ACROSS - 1) / ACROSS, (v.height + down - 1) / down), THREADS>>>(texture, v, d_picture);
   CHECK(cudaGetLastError());
   CHECK(cudaDeviceSynchronize());
 }
+
+/* The ways, with all steps and with an early end; the first is the standard. */
+struct way {
+  const char *title;
+  void (*all)(cudaTextureObject_t, const view &, float4 *);
+  void (*early)(cudaTextureObject_t, const view &, float4 *);
+};
+#define WAY(title, ...)                                          \
+  {                                                              \
+    title, launch<__VA_ARGS__, false>, launch<__VA_ARGS__, true> \
+  }
+static const way ways[] = { WAY("Standard", 16, 1, false, false), WAY("1D, SBShared", 1, 32, false, true),
+  WAY("1D, DBShared", 1, 32, true, true), WAY("1D, SBShuffle", 1, 32, false, false),
+  WAY("1D, DBShuffle", 1, 32, true, false), WAY("2x2x8, SBShuffle", 2, 8, false, false),
+  WAY("2x2x8, DBShuffle", 2, 8, true, false), WAY("4x4x2", 4, 2, false, false), WAY("4x2x4", 4, 4, false, false),
+  WAY("2x4x4", 2, 4, false, false), WAY("8x2x2", 8, 2, false, false), WAY("2x8x2", 2, 2, false, false) };
+enum { WAYS = sizeof(ways) / sizeof(*ways) };
 
 /* ---- volumes ---- */
 
@@ -291,30 +316,6 @@ static void cast(const volume &v, const view &w, const std::vector<float> &table
 
 /* ---- measuring ---- */
 
-enum { STANDARD, SINGLE, DOUBLE, SHAPE_3D, PMB, WAYS };
-static const char *const titles[WAYS] = { "Standard", "1D, SBShuffle", "1D, DBShuffle", "3D 2x2x8, SBShuffle",
-  "PMB, from memory" };
-
-static void draw(const volume &v, const view &w, const std::vector<float> &table, int way, bool early, float4 *to)
-{
-  switch (way) {
-    case STANDARD:
-      early ? launch<1, false, true>(v.texture, w, to) : launch<1, false, false>(v.texture, w, to);
-      break;
-    case SINGLE:
-      early ? launch<32, false, true>(v.texture, w, to) : launch<32, false, false>(v.texture, w, to);
-      break;
-    case DOUBLE:
-      early ? launch<32, true, true>(v.texture, w, to) : launch<32, true, false>(v.texture, w, to);
-      break;
-    case SHAPE_3D:
-      early ? launch<8, false, true>(v.texture, w, to) : launch<8, false, false>(v.texture, w, to);
-      break;
-    default:
-      cast(v, w, table, to);
-  }
-}
-
 static float largest_difference(const std::vector<float4> &a, const std::vector<float4> &b)
 {
   float most = 0;
@@ -333,19 +334,22 @@ static void measure(const char *name, const volume &v, const view &w, const std:
   std::vector<float4> standard(pixels), picture(pixels);
   CHECK(cudaMalloc(&d_picture, pixels * sizeof(float4)));
   printf("| %s |", name);
-  for (int way = 0; way < WAYS; ++way) {
+  for (int n = 0; n <= WAYS; ++n) { /* the last: PMB */
+    const auto draw = [&] {
+      n == WAYS ? cast(v, w, table, d_picture) : (early ? ways[n].early : ways[n].all)(v.texture, w, d_picture);
+    };
     std::vector<double> times(REPEATS);
-    draw(v, w, table, way, early, d_picture);
+    draw();
     for (double &time : times) {
       const auto begin = std::chrono::steady_clock::now();
-      draw(v, w, table, way, early, d_picture);
+      draw();
       time = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
     }
     std::sort(times.begin(), times.end());
     CHECK(cudaMemcpy(picture.data(), d_picture, pixels * sizeof(float4), cudaMemcpyDeviceToHost));
-    standard = way == STANDARD ? picture : standard;
+    standard = n == 0 ? picture : standard;
     const float difference = largest_difference(picture, standard);
-    if (way == PMB) {
+    if (n == WAYS) {
       printf(" %.2f | %.4f |\n", times[REPEATS / 2], difference);
     } else {
       difference <= 1 / 255.0f ? printf(" %.2f |", times[REPEATS / 2]) : printf(" WRONG by %.3f |", difference);
@@ -358,11 +362,11 @@ static void measure(const char *name, const volume &v, const view &w, const std:
 static void print_title(const char *title)
 {
   printf("\n%s\n\n| |", title);
-  for (const char *way : titles) {
-    printf(" %s |", way);
+  for (const way &w : ways) {
+    printf(" %s |", w.title);
   }
-  printf(" its difference |\n|---|");
-  for (int n = 0; n <= WAYS; ++n) {
+  printf(" PMB, from memory | its difference |\n|---|");
+  for (int n = 0; n < WAYS + 2; ++n) {
     printf("---|");
   }
   printf("\n");

@@ -316,6 +316,42 @@ static void empty(void)
     }
 }
 
+/* Samples that are evaluated give the mesh of the same samples, stored; other sizes and types are refused. */
+static void evaluated(void)
+{
+  static const int64_t sizes[][3] = { { 32, 16, 8 }, { 64, 8, 64 }, { 16, 64, 33 }, { 128, 8, 16 } };
+  need_gpu();
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    const int64_t *n = sizes[i];
+    const float step[3] = { 2 / (float)(n[0] - 1), 2 / (float)(n[1] - 1), 2 / (float)(n[2] - 1) };
+    test_volume v;
+    bench b;
+    volume_make(&v, PMB_FLOAT32, n[0], n[1], n[2], LAYOUT_PACKED);
+    for (int64_t s = 0; s < ref_samples(&v.view); s++) {
+      const int64_t x = s % n[0], y = s / n[0] % n[1], z = s / (n[0] * n[1]);
+      volume_set(&v, x, y, z, papers_cayley_value(step, (int32_t)x, (int32_t)y, (int32_t)z));
+    }
+    bench_new(&b, &v);
+    const size_t bytes = 4 * (size_t)ref_samples(&v.view);
+    void *d_stored = papers_take(&b.memory, PAPERS_ACCELERATION, bytes);
+    b.volume.samples = NULL;
+    CHECK(d_stored && !papers_evaluate(&b.volume, d_stored), "evaluate");
+    float *stored = download(d_stored, bytes);
+    CHECK(!memcmp(stored, v.view.samples, bytes), "other samples");
+    free(stored);
+    papers_free_memory(&b.memory);
+    for (int s = 0; s < PAPERS_SYSTEMS; s++) {
+      papers_state *state = NULL;
+      CHECK(
+        papers_create(papers_systems[s], &b.memory, &b.volume, &state) == PAPERS_OK, "%s", papers_systems[s]->name);
+      for (int k = 0; state && k < 2; k++) extract_as_pmb(&b, papers_systems[s], state, k ? -0.5 : -0.012);
+      bench_end_of(&b, state);
+    }
+    bench_free(&b);
+    volume_free(&v);
+  }
+}
+
 /* Smooth surfaces, larger than any block; some with more triangles than the one before. */
 static void surfaces(void)
 {
@@ -338,10 +374,10 @@ static size_t paper_bytes(const papers_system *system, const papers_volume *v, i
   const int64_t *n = v->dims;
   const size_t voxels = (size_t)n[0] * (size_t)n[1] * (size_t)n[2];
   *spare = 0;
-  if (!strcmp(system->name, "hpmc")) return papers_hpmc_bytes(n, 0);
-  if (!strcmp(system->name, "hpmc_indexed")) return papers_hpmc_bytes(n, 1);
+  if (!strncmp(system->name, "hpmc", 4))
+    return papers_hpmc_bytes(n, !strcmp(system->name, "hpmc_indexed"), !strcmp(system->name, "hpmc_chunks"));
   if (!strcmp(system->name, "hp3d")) return papers_hp3d_bytes(n);
-  if (!strcmp(system->name, "pmb2016")) { /* two samples and a number per block */
+  if (!strncmp(system->name, "pmb2016", 7)) { /* two samples and a number per block */
     *spare = 64;
     const int64_t blocks = (n[0] + 5) / 7 * ((n[1] + 1) / 3) * ((n[2] + 1) / 3);
     return (size_t)blocks * (2 * pmb_type_size(v->type) + 4);
@@ -458,6 +494,19 @@ static void volumes_refused(void)
     }
 }
 
+/* Chunks and layers: 8 bits for 16 cells and the sums of 4, 16 bits for 256 of the sums of 16, then 32 bits; padding of a chunk. */
+static void chunks_are_small(void)
+{
+  static const int64_t sizes[][3] = { { 1025, 1025, 1025 }, { 2048, 2048, 4096 }, { 193, 257, 129 } };
+  for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
+    const int64_t *dims = sizes[n];
+    const double cells = (double)(dims[0] - 1) * (double)(dims[1] - 1) * (double)(dims[2] - 1);
+    const double each = (double)papers_hpmc_bytes(dims, 0, 1) / cells;
+    CHECK(each > 1.41 && each < 1.42, "%g bytes a cell", each);
+    CHECK((double)papers_hpmc_bytes(dims, 0, 0) / cells > 5.3, "the square has less");
+  }
+}
+
 /* Sums of 32 bits saturate. */
 static void sums_saturate(void)
 {
@@ -471,9 +520,11 @@ TEST_MAIN(
   CASE(not_finite)
   CASE(empty)
   CASE(surfaces)
+  CASE(evaluated)
   CASE(memory_is_kept)
   CASE(memory_refused)
   CASE(volumes_refused)
+  CASE(chunks_are_small)
   CASE(sums_saturate)
 )
 /* clang-format on */
