@@ -54,7 +54,8 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
     isovalue : float, optional
         Above 0; default 0.6. For spheres: depth of the surface below theirs; default 0, negative values lie outside.
     masses, densities : (n,) arrays, optional
-        For "spline". Without densities the kernel computes them; without masses they are 1, or (2 radius)**3 if radius is an array.
+        For "spline". Without densities the kernel computes them; without masses they are 1, or (2 radius)**3
+        if radius is an array.
     weights : (n,) array, optional
         For "gaussian" and "polynomial".
     anisotropic : bool
