@@ -14,32 +14,34 @@
 #include <string.h>
 #include <time.h>
 
-typedef struct context {
-  PyObject_HEAD
-  pmb_context *core;
-  pmb_particles *particles; /* made at the first use */
-  PyObject *progress;       /* callable or NULL */
-  PyThreadState *thread;    /* of the running call; else NULL */
+typedef struct context
+{
+  PyObject_HEAD pmb_context* core;
+  pmb_particles* particles; /* made at the first use */
+  PyObject* progress;       /* callable or NULL */
+  PyThreadState* thread;    /* of the running call; else NULL */
   double asked;             /* when the hook last took the GIL, in seconds */
 } context;
 
 /* --- calls of the core ----------------------------------------------------------------------------------------------- */
 
 /* Looks for signals (Ctrl-C) and reports progress, at most 50 times per second. Python runs handlers on the main thread only. */
-static int report_progress(void *user, double fraction)
+static int report_progress(void* user, double fraction)
 {
-  context *self = user;
+  context* self = user;
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   const double seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-  if (seconds - self->asked < 0.02) {
+  if (seconds - self->asked < 0.02)
+  {
     return 0;
   }
   self->asked = seconds;
   PyEval_RestoreThread(self->thread);
   int stop = PyErr_CheckSignals() != 0;
-  if (!stop && self->progress) {
-    PyObject *result = PyObject_CallFunction(self->progress, "d", fraction);
+  if (!stop && self->progress)
+  {
+    PyObject* result = PyObject_CallFunction(self->progress, "d", fraction);
     stop = !result;
     Py_XDECREF(result);
   }
@@ -47,9 +49,10 @@ static int report_progress(void *user, double fraction)
   return stop;
 }
 
-static int begin(context *self)
+static int begin(context* self)
 {
-  if (self->thread) {
+  if (self->thread)
+  {
     PyErr_SetString(PyExc_RuntimeError, "another thread is using this volume's context");
     return 0;
   }
@@ -58,38 +61,42 @@ static int begin(context *self)
 }
 
 /* Takes the GIL back. Returns 1 after PMB_OK, else 0 with a Python exception. */
-static int end(context *self, pmb_status status)
+static int end(context* self, pmb_status status)
 {
   PyEval_RestoreThread(self->thread);
   self->thread = NULL;
-  PyObject *type = status == PMB_INVALID ? PyExc_ValueError
+  PyObject* type = status == PMB_INVALID ? PyExc_ValueError
     : status == PMB_OUT_OF_MEMORY        ? PyExc_MemoryError
     : status == PMB_TOO_LARGE            ? PyExc_OverflowError
                                          : PyExc_RuntimeError;
-  if (status != PMB_OK && !PyErr_Occurred()) { /* after PMB_ABORTED the hook's exception is set */
+  if (status != PMB_OK && !PyErr_Occurred())
+  { /* after PMB_ABORTED the hook's exception is set */
     PyErr_SetString(type, pmb_error(self->core));
   }
   return status == PMB_OK;
 }
 
-static PyObject *none_if(int ok)
+static PyObject* none_if(int ok)
 {
   return ok ? Py_NewRef(Py_None) : NULL;
 }
 
 /* The items of a sequence of doubles as an array of malloc. */
-static double *doubles_of(PyObject *sequence, Py_ssize_t *count)
+static double* doubles_of(PyObject* sequence, Py_ssize_t* count)
 {
   *count = PySequence_Size(sequence);
-  double *values = *count < 0 ? NULL : malloc(sizeof(double) * (size_t)(*count + 1));
-  if (!values && *count >= 0) {
+  double* values = *count < 0 ? NULL : malloc(sizeof(double) * (size_t)(*count + 1));
+  if (!values && *count >= 0)
+  {
     PyErr_NoMemory();
   }
-  for (Py_ssize_t i = 0; values && i < *count; ++i) {
-    PyObject *item = PySequence_GetItem(sequence, i);
+  for (Py_ssize_t i = 0; values && i < *count; ++i)
+  {
+    PyObject* item = PySequence_GetItem(sequence, i);
     values[i] = item ? PyFloat_AsDouble(item) : -1;
     Py_XDECREF(item);
-    if (PyErr_Occurred()) {
+    if (PyErr_Occurred())
+    {
       free(values);
       values = NULL;
     }
@@ -99,16 +106,18 @@ static double *doubles_of(PyObject *sequence, Py_ssize_t *count)
 
 /* --- the object ------------------------------------------------------------------------------------------------------ */
 
-static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+static PyObject* context_new(PyTypeObject* type, PyObject* args, PyObject* keywords)
 {
   (void)keywords;
   int device, threads, number;
-  const char *path;
-  if (!PyArg_ParseTuple(args, "iiiz", &device, &threads, &number, &path)) {
+  const char* path;
+  if (!PyArg_ParseTuple(args, "iiiz", &device, &threads, &number, &path))
+  {
     return NULL;
   }
-  context *self = (context *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
-  if (!self) {
+  context* self = (context*)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+  if (!self)
+  {
     return NULL;
   }
   const pmb_options options = { .struct_size = sizeof(options),
@@ -118,18 +127,19 @@ static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *keywo
     .device_number = number };
   self->thread = PyEval_SaveThread(); /* CUDA takes a while to start */
   const pmb_status status = pmb_create(&options, &self->core);
-  if (!end(self, status)) {
+  if (!end(self, status))
+  {
     Py_DECREF(self);
     return NULL;
   }
   pmb_set_progress(self->core, report_progress, self);
-  return (PyObject *)self;
+  return (PyObject*)self;
 }
 
-static void context_dealloc(PyObject *object)
+static void context_dealloc(PyObject* object)
 {
-  context *self = (context *)object;
-  PyTypeObject *type = Py_TYPE(object);
+  context* self = (context*)object;
+  PyTypeObject* type = Py_TYPE(object);
   pmb_particles_destroy(self->particles);
   pmb_destroy(self->core);
   Py_XDECREF(self->progress);
@@ -137,90 +147,98 @@ static void context_dealloc(PyObject *object)
   Py_DECREF(type);
 }
 
-static PyObject *set_progress(PyObject *object, PyObject *progress)
+static PyObject* set_progress(PyObject* object, PyObject* progress)
 {
-  context *self = (context *)object;
+  context* self = (context*)object;
   Py_XDECREF(self->progress);
   self->progress = progress == Py_None ? NULL : Py_NewRef(progress);
   return Py_NewRef(Py_None);
 }
 
-static PyObject *get_info(PyObject *object, PyObject *unused)
+static PyObject* get_info(PyObject* object, PyObject* unused)
 {
   (void)unused;
-  context *self = (context *)object;
+  context* self = (context*)object;
   pmb_info info = { .struct_size = sizeof(info) };
-  if (!begin(self) || !end(self, pmb_get_info(self->core, &info))) {
+  if (!begin(self) || !end(self, pmb_get_info(self->core, &info)))
+  {
     return NULL;
   }
-  return Py_BuildValue("{s:d,s:d,s:L,s:L,s:L,s:L,s:i,s:s,s:s,s:z,s:z}", "minimum", info.minimum, "maximum", info.maximum, "bricks",
-    (long long)info.bricks, "active_bricks", (long long)info.active_bricks, "bytes", (long long)info.bytes, "device_bytes",
-    (long long)info.device_bytes, "threads", info.threads, "path", info.path, "device",
-    info.device == PMB_DEVICE_GPU ? "cuda" : "cpu", "device_name", info.device_name, "device_note", info.device_note);
+  return Py_BuildValue("{s:d,s:d,s:L,s:L,s:L,s:L,s:i,s:s,s:s,s:z,s:z}", "minimum", info.minimum, "maximum",
+    info.maximum, "bricks", (long long)info.bricks, "active_bricks", (long long)info.active_bricks, "bytes",
+    (long long)info.bytes, "device_bytes", (long long)info.device_bytes, "threads", info.threads, "path", info.path,
+    "device", info.device == PMB_DEVICE_GPU ? "cuda" : "cpu", "device_name", info.device_name, "device_note",
+    info.device_note);
 }
 
 /* --- volumes --------------------------------------------------------------------------------------------------------- */
 
-static PyObject *bind(PyObject *object, PyObject *args)
+static PyObject* bind(PyObject* object, PyObject* args)
 {
-  context *self = (context *)object;
+  context* self = (context*)object;
   unsigned long long samples, sample_flags, cell_flags, stream;
   long long d[3], s[3];
   int type, on_device;
   double m[12];
-  if (!PyArg_ParseTuple(args, "Ki(LLL)(LLL)(dddddddddddd)KKiK", &samples, &type, &d[0], &d[1], &d[2], &s[0], &s[1], &s[2], &m[0],
-        &m[1], &m[2], &m[3], &m[4], &m[5], &m[6], &m[7], &m[8], &m[9], &m[10], &m[11], &sample_flags, &cell_flags, &on_device,
-        &stream)) {
+  if (!PyArg_ParseTuple(args, "Ki(LLL)(LLL)(dddddddddddd)KKiK", &samples, &type, &d[0], &d[1], &d[2], &s[0], &s[1],
+        &s[2], &m[0], &m[1], &m[2], &m[3], &m[4], &m[5], &m[6], &m[7], &m[8], &m[9], &m[10], &m[11], &sample_flags,
+        &cell_flags, &on_device, &stream))
+  {
     return NULL;
   }
   pmb_volume volume = { .struct_size = sizeof(volume),
-    .samples = (const void *)(uintptr_t)samples,
+    .samples = (const void*)(uintptr_t)samples,
     .type = (pmb_type)type,
     .dims = { d[0], d[1], d[2] },
     .strides = { s[0], s[1], s[2] },
-    .sample_flags = (const uint8_t *)(uintptr_t)sample_flags,
-    .cell_flags = (const uint8_t *)(uintptr_t)cell_flags,
+    .sample_flags = (const uint8_t*)(uintptr_t)sample_flags,
+    .cell_flags = (const uint8_t*)(uintptr_t)cell_flags,
     .hidden_sample_bits = 1,
     .hidden_cell_bits = 1,
     .on_device = on_device,
-    .stream = (void *)(uintptr_t)stream };
+    .stream = (void*)(uintptr_t)stream };
   memcpy(volume.index_to_world, m, sizeof(m));
   return none_if(begin(self) && end(self, pmb_bind(self->core, &volume)));
 }
 
-static PyObject *unbind(PyObject *object, PyObject *unused)
+static PyObject* unbind(PyObject* object, PyObject* unused)
 {
   (void)unused;
-  context *self = (context *)object;
-  if (!begin(self)) {
+  context* self = (context*)object;
+  if (!begin(self))
+  {
     return NULL;
   }
   pmb_unbind(self->core);
   return none_if(end(self, PMB_OK));
 }
 
-static PyObject *count(PyObject *object, PyObject *args)
+static PyObject* count(PyObject* object, PyObject* args)
 {
-  context *self = (context *)object;
-  PyObject *sequence;
+  context* self = (context*)object;
+  PyObject* sequence;
   int remove_degenerate;
   Py_ssize_t n;
-  if (!PyArg_ParseTuple(args, "Oi", &sequence, &remove_degenerate)) {
+  if (!PyArg_ParseTuple(args, "Oi", &sequence, &remove_degenerate))
+  {
     return NULL;
   }
-  double *values = doubles_of(sequence, &n);
+  double* values = doubles_of(sequence, &n);
   pmb_sizes total, *each = values ? calloc((size_t)n + 1, sizeof(*each)) : NULL;
-  PyObject *list = NULL;
-  if (values && !each) {
+  PyObject* list = NULL;
+  if (values && !each)
+  {
     PyErr_NoMemory();
-  } else if (values) {
-    const pmb_request request = { .struct_size = sizeof(request),
-      .isovalues = values,
-      .isovalue_count = n,
-      .remove_degenerate = remove_degenerate };
+  }
+  else if (values)
+  {
+    const pmb_request request = {
+      .struct_size = sizeof(request), .isovalues = values, .isovalue_count = n, .remove_degenerate = remove_degenerate
+    };
     list = begin(self) && end(self, pmb_count(self->core, &request, &total, each)) ? PyList_New(n) : NULL;
   }
-  for (Py_ssize_t i = 0; list && i < n; ++i) {
+  for (Py_ssize_t i = 0; list && i < n; ++i)
+  {
     PyList_SetItem(list, i, Py_BuildValue("(LL)", (long long)each[i].points, (long long)each[i].triangles));
   }
   free(each);
@@ -229,162 +247,179 @@ static PyObject *count(PyObject *object, PyObject *args)
 }
 
 /* The attributes of a list of (samples, type, components, output) as an array of malloc. */
-static pmb_attribute *attributes_of(PyObject *list, Py_ssize_t *n)
+static pmb_attribute* attributes_of(PyObject* list, Py_ssize_t* n)
 {
   *n = PySequence_Size(list);
-  pmb_attribute *attributes = *n < 0 ? NULL : calloc((size_t)*n + 1, sizeof(*attributes));
-  if (!attributes && *n >= 0) {
+  pmb_attribute* attributes = *n < 0 ? NULL : calloc((size_t)*n + 1, sizeof(*attributes));
+  if (!attributes && *n >= 0)
+  {
     PyErr_NoMemory();
   }
-  for (Py_ssize_t i = 0; attributes && i < *n; ++i) {
+  for (Py_ssize_t i = 0; attributes && i < *n; ++i)
+  {
     unsigned long long samples, output;
     int type, components;
-    PyObject *item = PySequence_GetItem(list, i);
+    PyObject* item = PySequence_GetItem(list, i);
     const int ok = item && PyArg_ParseTuple(item, "KiiK", &samples, &type, &components, &output);
     Py_XDECREF(item);
-    if (!ok) {
+    if (!ok)
+    {
       free(attributes);
       return NULL;
     }
-    attributes[i] = (pmb_attribute){ .samples = (const void *)(uintptr_t)samples,
+    attributes[i] = (pmb_attribute){ .samples = (const void*)(uintptr_t)samples,
       .type = (pmb_type)type,
       .components = components,
-      .output = (void *)(uintptr_t)output };
+      .output = (void*)(uintptr_t)output };
   }
   return attributes;
 }
 
-static PyObject *emit(PyObject *object, PyObject *args)
+static PyObject* emit(PyObject* object, PyObject* args)
 {
-  context *self = (context *)object;
+  context* self = (context*)object;
   long long n, m;
   unsigned long long points, normals, gradients, triangles, cells, stream;
   int of_particles, id_type, estimator, on_device;
-  PyObject *list;
+  PyObject* list;
   Py_ssize_t attribute_count;
-  if (!PyArg_ParseTuple(args, "iLLKKKKiKiOiK", &of_particles, &n, &m, &points, &normals, &gradients, &triangles, &id_type, &cells,
-        &estimator, &list, &on_device, &stream)) {
+  if (!PyArg_ParseTuple(args, "iLLKKKKiKiOiK", &of_particles, &n, &m, &points, &normals, &gradients, &triangles,
+        &id_type, &cells, &estimator, &list, &on_device, &stream))
+  {
     return NULL;
   }
-  pmb_attribute *attributes = attributes_of(list, &attribute_count);
-  if (!attributes) {
+  pmb_attribute* attributes = attributes_of(list, &attribute_count);
+  if (!attributes)
+  {
     return NULL;
   }
   const pmb_mesh mesh = { .struct_size = sizeof(mesh),
     .point_capacity = n,
     .triangle_capacity = m,
-    .points = (void *)(uintptr_t)points,
+    .points = (void*)(uintptr_t)points,
     .point_type = PMB_FLOAT32,
-    .normals = (float *)(uintptr_t)normals,
-    .gradients = (float *)(uintptr_t)gradients,
-    .triangles = (void *)(uintptr_t)triangles,
+    .normals = (float*)(uintptr_t)normals,
+    .gradients = (float*)(uintptr_t)gradients,
+    .triangles = (void*)(uintptr_t)triangles,
     .id_type = (pmb_type)id_type,
-    .cells = (int64_t *)(uintptr_t)cells,
+    .cells = (int64_t*)(uintptr_t)cells,
     .attributes = attributes,
     .attribute_count = attribute_count,
     .gradient_estimator = (pmb_gradient_estimator)estimator,
     .on_device = on_device,
-    .stream = (void *)(uintptr_t)stream };
-  const int ok = begin(self) &&
-    end(self, of_particles ? pmb_particles_emit(self->particles, &mesh) : pmb_emit(self->core, &mesh));
+    .stream = (void*)(uintptr_t)stream };
+  const int ok =
+    begin(self) && end(self, of_particles ? pmb_particles_emit(self->particles, &mesh) : pmb_emit(self->core, &mesh));
   free(attributes);
   return none_if(ok);
 }
 
-static PyObject *suggest(PyObject *object, PyObject *args)
+static PyObject* suggest(PyObject* object, PyObject* args)
 {
-  context *self = (context *)object;
+  context* self = (context*)object;
   double values[PMB_SUGGEST_BINS];
   long long most;
   int64_t n = 0;
-  if (!PyArg_ParseTuple(args, "L", &most)) {
+  if (!PyArg_ParseTuple(args, "L", &most))
+  {
     return NULL;
   }
   most = most < PMB_SUGGEST_BINS ? most : PMB_SUGGEST_BINS;
-  if (!begin(self) || !end(self, pmb_suggest(self->core, most, values, &n))) {
+  if (!begin(self) || !end(self, pmb_suggest(self->core, most, values, &n)))
+  {
     return NULL;
   }
-  PyObject *list = PyList_New((Py_ssize_t)n);
-  for (int64_t i = 0; list && i < n; ++i) {
+  PyObject* list = PyList_New((Py_ssize_t)n);
+  for (int64_t i = 0; list && i < n; ++i)
+  {
     PyList_SetItem(list, (Py_ssize_t)i, PyFloat_FromDouble(values[i]));
   }
   return list;
 }
 
-static PyObject *histogram(PyObject *object, PyObject *args)
+static PyObject* histogram(PyObject* object, PyObject* args)
 {
-  context *self = (context *)object;
+  context* self = (context*)object;
   double low, high;
   long long bins;
   unsigned long long crossed, touched;
-  if (!PyArg_ParseTuple(args, "ddLKK", &low, &high, &bins, &crossed, &touched)) {
+  if (!PyArg_ParseTuple(args, "ddLKK", &low, &high, &bins, &crossed, &touched))
+  {
     return NULL;
   }
   const pmb_histogram_request request = { .struct_size = sizeof(request),
     .low = low,
     .high = high,
     .bins = bins,
-    .crossed = (int64_t *)(uintptr_t)crossed,
-    .touched = (int64_t *)(uintptr_t)touched };
+    .crossed = (int64_t*)(uintptr_t)crossed,
+    .touched = (int64_t*)(uintptr_t)touched };
   return none_if(begin(self) && end(self, pmb_histogram(self->core, &request)));
 }
 
-static PyObject *measure(PyObject *object, PyObject *args)
+static PyObject* measure(PyObject* object, PyObject* args)
 {
-  context *self = (context *)object;
+  context* self = (context*)object;
   long long n, m;
   unsigned long long points, triangles;
   int id_type;
-  if (!PyArg_ParseTuple(args, "LLKKi", &n, &m, &points, &triangles, &id_type)) {
+  if (!PyArg_ParseTuple(args, "LLKKi", &n, &m, &points, &triangles, &id_type))
+  {
     return NULL;
   }
   const pmb_mesh mesh = { .struct_size = sizeof(mesh),
     .point_capacity = n,
     .triangle_capacity = m,
-    .points = (void *)(uintptr_t)points,
+    .points = (void*)(uintptr_t)points,
     .point_type = PMB_FLOAT32,
-    .triangles = (void *)(uintptr_t)triangles,
+    .triangles = (void*)(uintptr_t)triangles,
     .id_type = (pmb_type)id_type };
   const pmb_sizes whole = { n, m };
-  const pmb_measure_request request = { .struct_size = sizeof(request), .mesh = &mesh, .parts = &whole, .part_count = 1 };
+  const pmb_measure_request request = {
+    .struct_size = sizeof(request), .mesh = &mesh, .parts = &whole, .part_count = 1
+  };
   pmb_measures is = { .struct_size = sizeof(is) };
-  if (!begin(self) || !end(self, pmb_measure(self->core, &request, &is))) {
+  if (!begin(self) || !end(self, pmb_measure(self->core, &request, &is)))
+  {
     return NULL;
   }
-  return Py_BuildValue("(ddLLLLLLLN)", is.area, is.volume, (long long)is.points, (long long)is.edges, (long long)is.triangles,
-    (long long)is.boundary_edges, (long long)is.nonmanifold_edges, (long long)is.euler, (long long)is.components,
-    PyBool_FromLong(is.closed));
+  return Py_BuildValue("(ddLLLLLLLN)", is.area, is.volume, (long long)is.points, (long long)is.edges,
+    (long long)is.triangles, (long long)is.boundary_edges, (long long)is.nonmanifold_edges, (long long)is.euler,
+    (long long)is.components, PyBool_FromLong(is.closed));
 }
 
 /* --- particles and rays ---------------------------------------------------------------------------------------------- */
 
 /* For PyArg_ParseTuple's O&: (address, type, count, stride) of an array of particles. */
-static int parse_array(PyObject *item, void *to)
+static int parse_array(PyObject* item, void* to)
 {
   unsigned long long values;
   int type;
   long long n, stride;
-  if (!PyArg_ParseTuple(item, "KiLL", &values, &type, &n, &stride)) {
+  if (!PyArg_ParseTuple(item, "KiLL", &values, &type, &n, &stride))
+  {
     return 0;
   }
-  *(pmb_particle_array *)to = (pmb_particle_array){ (const void *)(uintptr_t)values, (pmb_type)type, n, stride };
+  *(pmb_particle_array*)to = (pmb_particle_array){ (const void*)(uintptr_t)values, (pmb_type)type, n, stride };
   return 1;
 }
 
-static PyObject *count_particles(PyObject *object, PyObject *args)
+static PyObject* count_particles(PyObject* object, PyObject* args)
 {
-  context *self = (context *)object;
+  context* self = (context*)object;
   pmb_particle_request request = { .struct_size = sizeof(request) };
   pmb_particle_sizes sizes = { .struct_size = sizeof(sizes) };
   int kernel, normals;
-  if (!PyArg_ParseTuple(args, "O&dddidO&O&O&O&ii", parse_array, &request.positions, &request.spacing, &request.isovalue,
-        &request.radius, &kernel, &request.smoothing, parse_array, &request.radii, parse_array, &request.masses, parse_array,
-        &request.densities, parse_array, &request.weights, &normals, &request.anisotropic)) {
+  if (!PyArg_ParseTuple(args, "O&dddidO&O&O&O&ii", parse_array, &request.positions, &request.spacing,
+        &request.isovalue, &request.radius, &kernel, &request.smoothing, parse_array, &request.radii, parse_array,
+        &request.masses, parse_array, &request.densities, parse_array, &request.weights, &normals,
+        &request.anisotropic))
+  {
     return NULL;
   }
   request.kernel = (pmb_particle_kernel)kernel;
   request.normals = (pmb_particle_normals)normals;
-  if (!begin(self)) {
+  if (!begin(self))
+  {
     return NULL;
   }
   pmb_status status = self->particles ? PMB_OK : pmb_particles_create(self->core, &self->particles);
@@ -394,86 +429,97 @@ static PyObject *count_particles(PyObject *object, PyObject *args)
     : NULL;
 }
 
-static PyObject *forget_particles(PyObject *object, PyObject *unused)
+static PyObject* forget_particles(PyObject* object, PyObject* unused)
 {
   (void)unused;
-  context *self = (context *)object;
+  context* self = (context*)object;
   pmb_particles_destroy(self->particles);
   self->particles = NULL;
   return Py_NewRef(Py_None);
 }
 
-static PyObject *cast_rays(PyObject *object, PyObject *args)
+static PyObject* cast_rays(PyObject* object, PyObject* args)
 {
-  context *self = (context *)object;
+  context* self = (context*)object;
   pmb_ray_request request = { .struct_size = sizeof(request) };
   pmb_ray_isovalue isovalues[PMB_RAY_ISOVALUES];
   unsigned long long table, gradients, colors, depth;
   int mode;
   PyObject *matrix, *levels;
   Py_ssize_t n;
-  if (!PyArg_ParseTuple(args, "iiiOdiOKidddKidiiffffKK", &mode, &request.width, &request.height, &matrix, &request.step,
-        &request.jitter, &levels, &table, &request.table_size, &request.table_low, &request.table_high, &request.table_unit,
-        &gradients, &request.gradient_size, &request.gradient_high, &request.preintegrate, &request.shade, &request.ambient,
-        &request.diffuse, &request.specular, &request.specular_power, &colors, &depth)) {
+  if (!PyArg_ParseTuple(args, "iiiOdiOKidddKidiiffffKK", &mode, &request.width, &request.height, &matrix,
+        &request.step, &request.jitter, &levels, &table, &request.table_size, &request.table_low, &request.table_high,
+        &request.table_unit, &gradients, &request.gradient_size, &request.gradient_high, &request.preintegrate,
+        &request.shade, &request.ambient, &request.diffuse, &request.specular, &request.specular_power, &colors,
+        &depth))
+  {
     return NULL;
   }
-  double *values = doubles_of(matrix, &n);
-  if (values && n == 16) {
+  double* values = doubles_of(matrix, &n);
+  if (values && n == 16)
+  {
     memcpy(request.world_to_clip, values, sizeof(request.world_to_clip));
   }
   free(values);
   values = values ? doubles_of(levels, &n) : NULL; /* value, red, green, blue, opacity of each */
-  if (!values) {
+  if (!values)
+  {
     return NULL;
   }
   request.isovalue_count = (int)(n / 5);
-  for (int i = 0; i < request.isovalue_count && i < PMB_RAY_ISOVALUES; ++i) {
+  for (int i = 0; i < request.isovalue_count && i < PMB_RAY_ISOVALUES; ++i)
+  {
     isovalues[i].value = values[5 * i];
-    for (int c = 0; c < 4; ++c) {
+    for (int c = 0; c < 4; ++c)
+    {
       isovalues[i].color[c] = (float)values[5 * i + 1 + c];
     }
   }
   free(values);
   request.mode = (pmb_ray_mode)mode;
   request.isovalues = isovalues;
-  request.table = (const float *)(uintptr_t)table;
-  request.gradient_table = (const float *)(uintptr_t)gradients;
-  request.colors = (float *)(uintptr_t)colors;
-  request.depth = (float *)(uintptr_t)depth;
+  request.table = (const float*)(uintptr_t)table;
+  request.gradient_table = (const float*)(uintptr_t)gradients;
+  request.colors = (float*)(uintptr_t)colors;
+  request.depth = (float*)(uintptr_t)depth;
   return none_if(begin(self) && end(self, pmb_cast_rays(self->core, &request)));
 }
 
 /* For pmb.compat.skimage: raises the value of each point to the greatest difference of two samples of a cell whose triangles use
  * it. */
-static PyObject *local_ranges(PyObject *unused, PyObject *args)
+static PyObject* local_ranges(PyObject* unused, PyObject* args)
 {
   (void)unused;
   unsigned long long a_samples, a_cells, a_triangles, a_values;
   long long d[3], s[3], m;
-  if (!PyArg_ParseTuple(args, "K(LLL)(LLL)LKKK", &a_samples, &d[0], &d[1], &d[2], &s[0], &s[1], &s[2], &m, &a_cells, &a_triangles,
-        &a_values)) {
+  if (!PyArg_ParseTuple(args, "K(LLL)(LLL)LKKK", &a_samples, &d[0], &d[1], &d[2], &s[0], &s[1], &s[2], &m, &a_cells,
+        &a_triangles, &a_values))
+  {
     return NULL;
   }
-  const float *samples = (const float *)(uintptr_t)a_samples;
-  const int64_t *cells = (const int64_t *)(uintptr_t)a_cells;
-  const int32_t *triangles = (const int32_t *)(uintptr_t)a_triangles;
-  float *values = (float *)(uintptr_t)a_values, range = 0;
-  PyThreadState *thread = PyEval_SaveThread();
-  for (int64_t t = 0; t < m; ++t) {
-    if (t == 0 || cells[t] != cells[t - 1]) {
+  const float* samples = (const float*)(uintptr_t)a_samples;
+  const int64_t* cells = (const int64_t*)(uintptr_t)a_cells;
+  const int32_t* triangles = (const int32_t*)(uintptr_t)a_triangles;
+  float *values = (float*)(uintptr_t)a_values, range = 0;
+  PyThreadState* thread = PyEval_SaveThread();
+  for (int64_t t = 0; t < m; ++t)
+  {
+    if (t == 0 || cells[t] != cells[t - 1])
+    {
       const int64_t row = cells[t] / (d[0] - 1);
-      const float *low = samples + cells[t] % (d[0] - 1) * s[0] + row % (d[1] - 1) * s[1] + row / (d[1] - 1) * s[2];
+      const float* low = samples + cells[t] % (d[0] - 1) * s[0] + row % (d[1] - 1) * s[1] + row / (d[1] - 1) * s[2];
       float most = *low, least = *low;
-      for (int c = 1; c < 8; ++c) {
+      for (int c = 1; c < 8; ++c)
+      {
         const float sample = low[(c & 1) * s[0] + (c >> 1 & 1) * s[1] + (c >> 2) * s[2]];
         most = sample > most ? sample : most;
         least = sample < least ? sample : least;
       }
       range = most - least;
     }
-    for (int c = 0; c < 3; ++c) {
-      float *value = values + triangles[3 * t + c];
+    for (int c = 0; c < 3; ++c)
+    {
+      float* value = values + triangles[3 * t + c];
       *value = range > *value ? range : *value;
     }
   }
@@ -483,23 +529,26 @@ static PyObject *local_ranges(PyObject *unused, PyObject *args)
 
 /* --- the module ------------------------------------------------------------------------------------------------------ */
 
-static PyMethodDef methods[] = { { "set_progress", set_progress, METH_O, NULL }, { "info", get_info, METH_NOARGS, NULL },
-  { "bind", bind, METH_VARARGS, NULL }, { "unbind", unbind, METH_NOARGS, NULL }, { "count", count, METH_VARARGS, NULL },
+static PyMethodDef methods[] = { { "set_progress", set_progress, METH_O, NULL },
+  { "info", get_info, METH_NOARGS, NULL }, { "bind", bind, METH_VARARGS, NULL },
+  { "unbind", unbind, METH_NOARGS, NULL }, { "count", count, METH_VARARGS, NULL },
   { "emit", emit, METH_VARARGS, NULL }, { "suggest", suggest, METH_VARARGS, NULL },
   { "histogram", histogram, METH_VARARGS, NULL }, { "measure", measure, METH_VARARGS, NULL },
-  { "count_particles", count_particles, METH_VARARGS, NULL }, { "forget_particles", forget_particles, METH_NOARGS, NULL },
-  { "cast_rays", cast_rays, METH_VARARGS, NULL }, { NULL, NULL, 0, NULL } };
+  { "count_particles", count_particles, METH_VARARGS, NULL },
+  { "forget_particles", forget_particles, METH_NOARGS, NULL }, { "cast_rays", cast_rays, METH_VARARGS, NULL },
+  { NULL, NULL, 0, NULL } };
 
-static PyType_Slot slots[] = { { Py_tp_new, context_new }, { Py_tp_dealloc, context_dealloc }, { Py_tp_methods, methods },
+static PyType_Slot slots[] = { { Py_tp_new, context_new }, { Py_tp_dealloc, context_dealloc },
+  { Py_tp_methods, methods },
   { Py_tp_doc, "Context(device, threads, device_number, cpu_path): a context of the core." }, { 0, NULL } };
 
 static PyType_Spec type_spec = { "pmb._core.Context", sizeof(context), 0, Py_TPFLAGS_DEFAULT, slots };
 
-static int execute(PyObject *module)
+static int execute(PyObject* module)
 {
   char version[32];
   snprintf(version, sizeof(version), "%d.%d.%d", PMB_VERSION_MAJOR, PMB_VERSION_MINOR, PMB_VERSION_PATCH);
-  PyObject *type = PyType_FromModuleAndSpec(module, &type_spec, NULL);
+  PyObject* type = PyType_FromModuleAndSpec(module, &type_spec, NULL);
   const int failed = !type || PyModule_AddObjectRef(module, "Context", type) < 0 ||
     PyModule_AddStringConstant(module, "version", version) < 0;
   Py_XDECREF(type);
@@ -510,9 +559,8 @@ static PyModuleDef_Slot module_slots[] = { { Py_mod_exec, execute }, { 0, NULL }
 
 static PyMethodDef functions[] = { { "local_ranges", local_ranges, METH_VARARGS, NULL }, { NULL, NULL, 0, NULL } };
 
-static PyModuleDef module = {
-  PyModuleDef_HEAD_INIT, .m_name = "_core", .m_size = 0, .m_methods = functions, .m_slots = module_slots
-};
+static PyModuleDef module = { PyModuleDef_HEAD_INIT, .m_name = "_core", .m_size = 0, .m_methods = functions,
+  .m_slots = module_slots };
 
 PyMODINIT_FUNC PyInit__core(void)
 {

@@ -16,7 +16,7 @@ trap 'rm -f "$list"' EXIT
 failed=0 files=0
 
 # Skips the generated table.
-find Filters Kernels Plugin Rendering Testing -name '*.[ch]' -o -name '*.cxx' -o -name '*.cu' -o -name '*.cuh' | grep -v '/pmb_tables\.h$' | sort >"$list"
+find Filters Kernels Plugin Python Rendering Testing -name '*.[ch]' -o -name '*.cxx' -o -name '*.cu' -o -name '*.cuh' | grep -v '/pmb_tables\.h$' | sort >"$list"
 while read -r file; do
   files=$((files + 1))
   if [ "${1:-}" = --fix ]; then

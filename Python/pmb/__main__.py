@@ -24,7 +24,8 @@ def _bar(label: str) -> Callable[[float], object] | None:
 
     def draw(fraction: float) -> None:
         done = int(30 * fraction)
-        sys.stderr.write(f"\r{label} [{'#' * done}{' ' * (30 - done)}] {100 * fraction:3.0f}%" + ("\n" if fraction >= 1 else ""))
+        end = "\n" if fraction >= 1 else ""
+        sys.stderr.write(f"\r{label} [{'#' * done}{' ' * (30 - done)}] {100 * fraction:3.0f}%{end}")
         sys.stderr.flush()
 
     return draw
@@ -69,8 +70,10 @@ def _files(pattern: str, output: str) -> list[tuple[str, str]]:
 def _particles(options: argparse.Namespace) -> None:
     for path, output in _files(options.points, options.output):
         points, arrays = read_points(path)
-        mesh = pmb.particles(points, options.radius, options.kernel, cell_size=options.cell_size, smoothing=options.smoothing,
-                             isovalue=options.isovalue, anisotropic=options.anisotropic, arrays=arrays if options.arrays else None,
+        mesh = pmb.particles(points, options.radius, options.kernel, cell_size=options.cell_size,
+                             smoothing=options.smoothing,
+                             isovalue=options.isovalue, anisotropic=options.anisotropic,
+                             arrays=arrays if options.arrays else None,
                              device=options.device, progress=_bar(os.path.basename(path)))
         mesh.save(output)
         print(f"{output}: {len(points)} particles, {len(mesh.triangles)} triangles")
@@ -124,7 +127,7 @@ def _parser() -> argparse.ArgumentParser:
     render.add_argument("--up", nargs=3, type=float, default=pmb.Camera.up, metavar=("X", "Y", "Z"))
     render.add_argument("--zoom", type=float, default=1.0)
     for made in (contour, render):
-        made.add_argument("volume", help=".npy .vti .nrrd .nii .mha .dcm, a folder of DICOM files, or raw samples with --shape")
+        made.add_argument("volume", help=".npy .vti .nrrd .nii .mha .dcm, a folder of DICOM files, or raw samples")
         made.add_argument("isovalues", nargs="*", type=float, metavar="ISOVALUE", help="default: the best suggestion"
                           if made is contour else "default: no isosurface, but all samples")
         made.add_argument("--array", help="the point array of a .vti file")

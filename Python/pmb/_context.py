@@ -54,7 +54,8 @@ def give_back(context: Context, key: tuple[int, int, int]) -> None:
 
 
 @contextmanager
-def reporting(context: Context, progress: Callable[[float], object] | None, begin: float = 0.0, end: float = 1.0) -> Iterator[None]:
+def reporting(context: Context, progress: Callable[[float], object] | None, begin: float = 0.0,
+              end: float = 1.0) -> Iterator[None]:
     """Calls progress(fraction) while the context works, from `begin` to `end`."""
     if progress is None:
         yield

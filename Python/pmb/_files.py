@@ -43,7 +43,8 @@ def _ply(mesh: Mesh, path: str) -> None:
     with open(path, "wb") as file:
         file.write("\n".join(["ply", f"format binary_{_ORDER}_endian 1.0", f"element vertex {len(points)}"]
                              + [f"property {_PLY[kind]} {name}" for (name, _), kind in zip(columns, kinds)]
-                             + [f"element face {len(faces)}", "property list uchar int vertex_indices", "end_header", ""]).encode())
+                             + [f"element face {len(faces)}", "property list uchar int vertex_indices", "end_header",
+                                ""]).encode())
         points.tofile(file)
         faces.tofile(file)
 
@@ -98,7 +99,8 @@ def _vtp(mesh: Mesh, path: str) -> None:
     head += [array(name, values) for name, values in mesh.arrays.items()]
     head += ["</PointData><Points>", array("Points", mesh.points), "</Points><Polys>",
              array("connectivity", mesh.triangles.astype(ids, copy=False).ravel()),
-             array("offsets", np.arange(3, 3 * m + 3, 3).astype(ids)), '</Polys></Piece></PolyData><AppendedData encoding="raw">_']
+             array("offsets", np.arange(3, 3 * m + 3, 3).astype(ids)),
+             '</Polys></Piece></PolyData><AppendedData encoding="raw">_']
     with open(path, "wb") as file:
         file.write("\n".join(head).encode())
         for block in blocks:

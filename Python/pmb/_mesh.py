@@ -75,7 +75,8 @@ class Mesh:
         if code_of(triangles.dtype) not in (INT32, INT64):
             triangles = triangles.astype(np.int64)
         context, key = _context.take("cpu")
-        found = context.measure(len(points), len(triangles), address_of(points), address_of(triangles), code_of(triangles.dtype))
+        found = context.measure(len(points), len(triangles), address_of(points), address_of(triangles),
+                                code_of(triangles.dtype))
         _context.give_back(context, key)
         return Measures(*found)
 
@@ -108,5 +109,6 @@ def emit(context: Context, sizes: list[tuple[int, int]], isovalues: tuple[float,
     if cells:
         mesh.arrays[""] = np.empty(m, np.int64)
     context.emit(of_particles, n, m, address_of(mesh.points), address_of(mesh.normals), address_of(mesh.gradients),
-                 address_of(mesh.triangles), INT32 if ids is np.int32 else INT64, address_of(mesh.arrays.get("")), estimator, attributes, 0, 0)
+                 address_of(mesh.triangles), INT32 if ids is np.int32 else INT64, address_of(mesh.arrays.get("")), estimator,
+                 attributes, 0, 0)
     return mesh

@@ -34,8 +34,8 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
               device: Any = None, progress: Callable[[float], object] | None = None) -> Mesh:
     """Make a closed surface around particles: a fluid, a molecule, a scan.
 
-    A kernel around each particle gives a potential. The surface is where the sum equals the isovalue. Particles at positions that
-    are not finite, or beyond cell 2**51, are left out.
+    A kernel around each particle gives a potential. The surface is where the sum equals the isovalue. Particles at positions
+    that are not finite, or beyond cell 2**51, are left out.
 
     Parameters
     ----------
@@ -44,8 +44,9 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
     radius : float or (n,) array
         Of the particles: about half the distance between neighbours.
     kernel : {"spline", "gaussian", "polynomial", "spheres"}
-        "spline": the cubic spline of SPH, divided by density, so that the sum is about 1 within the fluid. "gaussian": exp(-q**2).
-        "polynomial" (metaballs): (1 - q**2 / 4)**3. q is the distance in smoothing lengths. "spheres": the union of spheres.
+        "spline": the cubic spline of SPH, divided by density, so that the sum is about 1 within the fluid. "gaussian":
+        exp(-q**2). "polynomial" (metaballs): (1 - q**2 / 4)**3. q is the distance in smoothing lengths. "spheres": the union
+        of spheres.
     cell_size : float
         Edge of a cell in radii (of the mean radius, if `radius` is an array).
     smoothing : float
@@ -53,11 +54,13 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
     isovalue : float, optional
         Above 0; default 0.6. For spheres: depth of the surface below theirs; default 0, negative values lie outside.
     masses, densities : (n,) arrays, optional
-        For "spline". Without densities the kernel computes them; without masses they are 1, or (2 radius)**3 if radius is an array.
+        For "spline". Without densities the kernel computes them; without masses they are 1, or (2 radius)**3
+        if radius is an array.
     weights : (n,) array, optional
         For "gaussian" and "polynomial".
     anisotropic : bool
-        For "spline": kernels follow the shape of a particle's neighbourhood, so that surfaces of fluids are flat (Yu and Turk 2013).
+        For "spline": kernels follow the shape of a particle's neighbourhood, so that surfaces of fluids are flat (Yu and
+        Turk 2013).
     normals : bool, or {"kernel", "central", "forward", "sobel"}
         True: by the kernels' gradient. The others are differences of the potential.
     arrays : dict of (n,) or (n, k) arrays
@@ -90,9 +93,12 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
     radii = None if np.ndim(radius) == 0 else radius
     radii, radii_array = _per_particle(radii, "radius", n)
     length = float(radius) if radii is None else float(np.mean(radii)) if n else 1.0
+    if not length > 0:
+        raise ValueError(f"radius is above 0, not {length}")
     if isovalue is None:
         isovalue = 0.0 if kernel == "spheres" else 0.6
-    others = [_per_particle(value, name, n) for value, name in ((masses, "masses"), (densities, "densities"), (weights, "weights"))]
+    named = (masses, "masses"), (densities, "densities"), (weights, "weights")
+    others = [_per_particle(value, name, n) for value, name in named]
     ready = {}
     for name, value in (arrays or {}).items():
         array, _ = as_samples(value, f"array {name!r}")
@@ -102,7 +108,8 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
     context, key = _context.take(device)
     try:
         with _context.reporting(context, progress, 0.0, 0.8):
-            size = context.count_particles((address_of(positions), code_of(positions.dtype), n, positions.strides[0] // positions.itemsize),
+            size = context.count_particles((address_of(positions), code_of(positions.dtype), n,
+                                            positions.strides[0] // positions.itemsize),
                                            cell_size * length, isovalue, length, _KERNELS[kernel], smoothing, radii_array,
                                            others[0][1], others[1][1], others[2][1], _NORMALS[way], anisotropic)
         with _context.reporting(context, progress, 0.8):

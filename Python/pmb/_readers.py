@@ -37,7 +37,8 @@ def _by_simpleitk(path: str) -> Scan:
         image = itk.ReadImage(path)
     if image.GetDimension() != 3:
         raise ValueError(f"{path} has {image.GetDimension()} dimensions, not 3")
-    return Scan(itk.GetArrayFromImage(image).T, image.GetSpacing(), image.GetOrigin(), np.reshape(image.GetDirection(), (3, 3)))
+    direction = np.reshape(image.GetDirection(), (3, 3))
+    return Scan(itk.GetArrayFromImage(image).T, image.GetSpacing(), image.GetOrigin(), direction)
 
 
 def _by_vtk(path: str, array: str | None) -> Scan:
@@ -58,7 +59,7 @@ def _by_vtk(path: str, array: str | None) -> Scan:
 
 
 def read_volume(path: str, array: str | None = None, shape: Any = None, dtype: str | None = None) -> Scan:
-    """Reads .npy, .vti, raw samples with a shape and dtype, and what SimpleITK reads: .nrrd, .nii, .mha, .dcm, a DICOM folder."""
+    """Reads .npy, .vti, raw samples with a shape and dtype, and by SimpleITK .nrrd .nii .mha .dcm or DICOM folders."""
     ending = os.path.splitext(path)[1].lower()
     if not os.path.exists(path):
         raise FileNotFoundError(f"there is no file or folder {path}")
@@ -81,11 +82,12 @@ def _points_by_vtk(path: str, ending: str) -> tuple[Any, dict[str, Any]]:
     if data.GetPoints() is None:
         raise ValueError(f"{path} has no points")
     arrays = [data.GetPointData().GetArray(i) for i in range(data.GetPointData().GetNumberOfArrays())]
-    return vtk_to_numpy(data.GetPoints().GetData()), {a.GetName(): vtk_to_numpy(a) for a in arrays if a is not None and a.GetName()}
+    named = {array.GetName(): vtk_to_numpy(array) for array in arrays if array is not None and array.GetName()}
+    return vtk_to_numpy(data.GetPoints().GetData()), named
 
 
 def read_points(path: str) -> tuple[Any, dict[str, Any]]:
-    """Reads positions and their arrays from .vtp .vtu .ply .npy, .xyz (columns x y z) or .csv (with columns named x, y, z)."""
+    """Reads positions and their arrays from .vtp .vtu .ply .npy, .xyz (columns x y z) or .csv (columns named x, y, z)."""
     ending = os.path.splitext(path)[1].lower()
     if not os.path.exists(path):
         raise FileNotFoundError(f"there is no file {path}")

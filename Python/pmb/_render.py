@@ -141,8 +141,8 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
     """
     if not isinstance(volume, Volume):
         with Volume(volume, spacing, origin, direction, mask, device, progress) as made:
-            return render(made, isovalue, camera, size, mode=mode, colors=colors, colormap=colormap, opacity=opacity, range=range,
-                          unit=unit, background=background, shade=shade, step=step, progress=progress)
+            return render(made, isovalue, camera, size, mode=mode, colors=colors, colormap=colormap, opacity=opacity,
+                          range=range, unit=unit, background=background, shade=shade, step=step, progress=progress)
     mode = mode or ("composite" if isovalue is None else "isosurface")
     if mode not in _MODES:
         raise ValueError(f"mode is one of {', '.join(_MODES)}, not {mode!r}")
@@ -167,10 +167,12 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
     pixels = np.empty((height, width, 4), np.float32)
     clip = (camera or Camera()).matrix(corners, width / height)
     diagonal = float(np.linalg.norm(corners.max(axis=0) - corners.min(axis=0)))
+    light = (0.15, 0.75, 0.2) if shade else (1.0, 0.0, 0.0)  # ambient, diffuse, specular
     with volume._lock, _context.reporting(volume._used(), progress):
-        volume._used().cast_rays(_MODES[mode], width, height, clip.ravel().tolist(), step, 0, levels, address_of(table), len(table), low,
-                                 high if high > low else low + 1, unit or diagonal / 50, 0, 0, 0.0, 1, shade, 0.15, 0.75, 0.2, 20.0,
-                                 address_of(pixels), 0)
+        volume._used().cast_rays(_MODES[mode], width, height, clip.ravel().tolist(), step, 0, levels, address_of(table),
+                                 len(table), low, high if high > low else low + 1, unit or diagonal / 50, 0, 0, 0.0, 1,
+                                 shade,
+                                 *light, 20.0, address_of(pixels), 0)
     pixels = pixels[::-1]
     if background is None:
         pixels[..., :3] /= np.maximum(pixels[..., 3:], 1e-6)

@@ -47,15 +47,16 @@ def _matrix(order: tuple[int, ...], spacing: Any, origin: Any, direction: Any) -
 class Volume:
     """A 3-d array with the summary that makes its isosurfaces fast.
 
-    The samples stay where they are: any strides and order of axes are read in place. The first isovalue costs one pass over the
-    samples, later ones read only the bricks of samples that the isosurface crosses. Several threads may use a volume, one after
-    another.
+    The samples stay where they are: any strides and order of axes are read in place. The first isovalue costs one pass over
+    the samples, later ones read only the bricks of samples that the isosurface crosses. Several threads may use a volume,
+    one after another.
 
     Parameters
     ----------
     array : (a, b, c) array
-        NumPy's, or any object with the buffer protocol, ``__array_interface__`` or DLPack in host memory. Integers and floats of
-        8 to 64 bits. bool counts as uint8. float16, swapped bytes and unaligned strides are copied (see `converted`).
+        NumPy's, or any object with the buffer protocol, ``__array_interface__`` or DLPack in host memory. Integers and
+        floats of 8 to 64 bits. bool counts as uint8. float16, swapped bytes and unaligned strides are copied (see
+        `converted`).
     spacing : 3 floats
         Distance between samples along each axis of the array.
     origin : 3 floats
@@ -105,7 +106,8 @@ class Volume:
             raise TypeError(f"a mask is of bool, but this has {text_of(visible)}")
         shapes = self._array.shape, tuple(n - 1 for n in self._array.shape)
         if visible.shape not in shapes:
-            raise ValueError(f"a mask has shape {shapes[0]} (samples) or {shapes[1]} (cells), but this has {text_of(visible)}")
+            raise ValueError(f"a mask has shape {shapes[0]} (samples) or {shapes[1]} (cells),"
+                             f" but this has {text_of(visible)}")
         flags = packed(visible == 0, self._order).view(np.uint8)
         return (flags, None) if visible.shape == shapes[0] else (None, flags)
 
@@ -124,7 +126,8 @@ class Volume:
         """Read the samples again, after they have changed."""
         a = self._array
         with self._lock, _context.reporting(self._used(), progress):
-            self._used().bind(address_of(a), code_of(a.dtype), self._dims, self._steps, self._matrix, address_of(self._flags[0]),
+            self._used().bind(address_of(a), code_of(a.dtype), self._dims, self._steps, self._matrix,
+                              address_of(self._flags[0]),
                               address_of(self._flags[1]), 0, 0)
 
     def _used(self) -> Context:
@@ -224,9 +227,9 @@ def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[fl
             gradients: bool = False, estimator: str = "central", progress: Callable[[float], object] | None = None) -> Mesh:
     """Extract the isosurface of a 3-d array.
 
-    Coordinate a of a point belongs to axis a of the array. Each crossed grid edge has one point, so neighbouring triangles share
-    points. The mesh is the same for any number of threads, any instruction set and the GPU. Cells with a sample that is not
-    finite give no triangle.
+    Coordinate a of a point belongs to axis a of the array. Each crossed grid edge has one point, so neighbouring triangles
+    share points. The mesh is the same for any number of threads, any instruction set and the GPU. Cells with a sample that
+    is not finite give no triangle.
 
     Parameters
     ----------
@@ -241,8 +244,8 @@ def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[fl
     arrays : dict of arrays
         Arrays to interpolate to the points: of the volume's shape, or with a fourth axis of components.
     degenerate : bool
-        True: one point per crossed edge, always. False: edges that meet at a sample equal to the isovalue share one point, and
-        triangles without area are left out.
+        True: one point per crossed edge, always. False: edges that meet at a sample equal to the isovalue share one point,
+        and triangles without area are left out.
     gradients : bool
         Compute gradients, per world length.
     estimator : {"central", "forward", "sobel"}
@@ -272,7 +275,8 @@ def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[fl
     >>> len(mesh.sizes), mesh.arrays["z"].dtype
     (2, dtype('float64'))
     """
-    options: dict[str, Any] = dict(normals=normals, gradients=gradients, arrays=arrays, degenerate=degenerate, estimator=estimator)
+    options: dict[str, Any] = dict(normals=normals, gradients=gradients, arrays=arrays, degenerate=degenerate,
+                                   estimator=estimator)
     if isinstance(volume, Volume):
         if (tuple(spacing), tuple(origin), direction) != _IDENTITY or mask is not None or device is not None:
             raise ValueError("a Volume has its own spacing, origin, direction, mask and device: set them there")

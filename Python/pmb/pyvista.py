@@ -65,7 +65,8 @@ class Accessor:
                                          gradients=compute_gradients))
 
     def surface(self, radius: Any, kernel: str = "spline", **options: Any) -> Any:
-        """Make a surface around the points of a data set. Parameters are those of `pmb.particles`; `radius` may name an array.
+        """Make a surface around the points of a data set. Parameters are those of `pmb.particles`; `radius` may name an
+        array.
 
         Returns
         -------
@@ -73,7 +74,8 @@ class Accessor:
             With the numeric point arrays interpolated, if `arrays` is not given.
         """
         cloud = self._dataset
-        options.setdefault("arrays", {name: values for name, values in cloud.point_data.items() if values.dtype.kind in "iuf"})
+        numeric = {name: values for name, values in cloud.point_data.items() if values.dtype.kind in "iuf"}
+        options.setdefault("arrays", numeric)
         radius = cloud.point_data[radius] if isinstance(radius, str) else radius
         return pyvista.wrap(_vtk.polydata(particles(cloud.points, radius, kernel, **options)))
 

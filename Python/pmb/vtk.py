@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Filters for VTK's pipeline: Contour. Samples and meshes are shared with VTK, not copied. Needs the package vtk, 9.3 or newer."""
+"""Filters for VTK's pipeline: Contour. Samples and meshes are shared with VTK, not copied. Needs vtk 9.3 or newer."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -63,8 +63,8 @@ def _mask(image: Any) -> Any:
     if cells is not None and min(image.GetDimensions()) > 1:
         of_cells = (_shaped(image, cells, True) & _HIDDEN_CELL) == 0
         if visible is not None:
-            for corner in range(8):
-                of_cells &= visible[tuple(slice(corner >> a & 1, n - 1 + (corner >> a & 1)) for a, n in enumerate(visible.shape))]
+            for corner in np.ndindex(2, 2, 2):
+                of_cells &= visible[tuple(slice(first, n - 1 + first) for first, n in zip(corner, visible.shape))]
         return of_cells
     return visible
 
@@ -143,7 +143,8 @@ class Contour(VTKPythonAlgorithmBase):
     True
     """
 
-    def __init__(self, isovalues: Sequence[float] = (), array: str | None = None, normals: bool = True, gradients: bool = False,
+    def __init__(self, isovalues: Sequence[float] = (), array: str | None = None, normals: bool = True,
+                 gradients: bool = False,
                  arrays: bool = True, device: Any = None) -> None:
         super().__init__(nInputPorts=1, inputType="vtkImageData", nOutputPorts=1, outputType="vtkPolyData")
         self._isovalues = [float(value) for value in isovalues]

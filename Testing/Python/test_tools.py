@@ -98,7 +98,8 @@ def test_pyvista(ball):
     ours, theirs = grid.pmb.contour([-0.5, -0.3], compute_normals=True), grid.contour([-0.5, -0.3], compute_normals=True)
     assert sorted(ours.array_names) == sorted(theirs.array_names) and ours.active_scalars_name == "d"
     assert np.allclose(ours.bounds, theirs.bounds, atol=1e-4) and np.isclose(ours.volume, theirs.volume, rtol=1e-3)
-    assert np.allclose(ours["points"], ours.points, atol=1e-3) and set(np.unique(ours["d"])) == {np.float32(-0.5), np.float32(-0.3)}
+    assert np.allclose(ours["points"], ours.points, atol=1e-3)
+    assert set(np.unique(ours["d"])) == {np.float32(-0.5), np.float32(-0.3)}
     assert ours.n_open_edges == 0
     cloud = pyvista.PolyData(np.array([[0.0, 0, 0], [1, 0, 0]]))
     cloud["t"] = [1.0, 2.0]
@@ -119,7 +120,8 @@ def test_vtk_filter_follows_its_input():
     for surface in (ours, theirs):
         surface.SetInputConnection(source.GetOutputPort())
         surface.SetValue(0, 150.0)
-    for change in (lambda: None, lambda: (ours.SetValue(0, 130.0), theirs.SetValue(0, 130.0)), lambda: source.SetMaximum(300)):
+    for change in (lambda: None, lambda: (ours.SetValue(0, 130.0), theirs.SetValue(0, 130.0)),
+                   lambda: source.SetMaximum(300)):
         change()
         ours.Update()
         theirs.Update()
@@ -151,7 +153,8 @@ def test_commands(ball, tmp_path, capsys, monkeypatch):
     assert np.load("surface_2.npz")["array_t"].max() <= 2
     (tmp_path / "p.xyz").write_text("0 0 0\n1 0 0\n")
     assert main(["particles", "p.xyz", "--radius", "0.6", "-o", "p.stl"]) == 0
-    for wrong, words in ((["contour", "none.npy", "-o", "a.ply"], "none.npy"), (["contour", "ball.npy", "-o", "a.xyz"], "a.xyz"),
+    for wrong, words in ((["contour", "none.npy", "-o", "a.ply"], "none.npy"),
+                         (["contour", "ball.npy", "-o", "a.xyz"], "a.xyz"),
                          (["particles", "x_*.csv", "--radius", "1", "-o", "s_*.ply"], "x_*.csv"),
                          (["particles", "step_*.csv", "--radius", "1", "-o", "s.ply"], "s.ply")):
         capsys.readouterr()

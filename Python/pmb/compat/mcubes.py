@@ -12,8 +12,8 @@ from .._volume import contour
 def marching_cubes(volume: Any, isovalue: float) -> tuple[Any, Any]:
     """Extract an isosurface, with the results of `mcubes.marching_cubes`.
 
-    Points lie at the same places, and triangles have the same orientation. Their order is another, and ambiguous cells may be
-    triangulated differently, without seams. Points are as exact as float32.
+    Points lie at the same places, and triangles have the same orientation. Their order is another, and ambiguous cells may
+    be triangulated differently, without seams. Points are as exact as float32.
 
     Returns
     -------

@@ -13,15 +13,15 @@ from .._volume import Volume
 
 
 def marching_cubes(volume: Any, level: float | None = None, *, spacing: Sequence[float] = (1.0, 1.0, 1.0),
-                   gradient_direction: str = "descent", step_size: int = 1, allow_degenerate: bool = True, method: str = "lewiner",
-                   mask: Any = None) -> tuple[Any, Any, Any, Any]:
+                   gradient_direction: str = "descent", step_size: int = 1, allow_degenerate: bool = True,
+                   method: str = "lewiner", mask: Any = None) -> tuple[Any, Any, Any, Any]:
     """Extract an isosurface, with the parameters and results of `skimage.measure.marching_cubes`.
 
     Points lie at the same places, and triangles have the same orientation. Differences:
 
     - The order of points and triangles is another.
-    - Ambiguous cells are triangulated as by ``method="lorensen"``, with the same numbers of points and triangles. The parameter
-      is checked, but changes nothing. The mesh has no seams.
+    - Ambiguous cells are triangulated as by ``method="lorensen"``, with the same numbers of points and triangles. The
+      parameter is checked, but changes nothing. The mesh has no seams.
     - Normals come from central differences in world coordinates.
     - With ``allow_degenerate=False``, points without triangles are left out.
 

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Contours volumes of SimpleITK, ITK, xarray and zarr. usage: python readers.py SCAN ISOVALUE"""
+import sys
+
+import pmb
+
+
+def of_simpleitk(image, isovalue):
+    """The array's axes are z, y, x; its transpose has the image's, without a copy."""
+    import SimpleITK
+    return pmb.contour(SimpleITK.GetArrayViewFromImage(image).T, isovalue, image.GetSpacing(), image.GetOrigin(),
+                       [image.GetDirection()[row:row + 3] for row in (0, 3, 6)])
+
+
+def of_itk(image, isovalue):
+    import itk
+    return pmb.contour(itk.array_view_from_image(image).T, isovalue, tuple(image.GetSpacing()), tuple(image.GetOrigin()),
+                       itk.array_from_matrix(image.GetDirection()))
+
+
+def of_xarray(data, isovalue):
+    """Coordinates are evenly spaced."""
+    axes = [data[name].values for name in data.dims]
+    return pmb.contour(data.values, isovalue, [float(axis[1] - axis[0]) for axis in axes], [float(axis[0]) for axis in axes])
+
+
+def of_zarr(array, isovalue, first=0, end=None):
+    """Reads planes first to end - 1 of a store that is larger than memory; pieces meet if they share a plane."""
+    return pmb.contour(array[first:end], isovalue, origin=(first, 0, 0))
+
+
+if __name__ == "__main__":
+    import SimpleITK
+    mesh = of_simpleitk(SimpleITK.ReadImage(sys.argv[1]), float(sys.argv[2]))
+    print(len(mesh.triangles), "triangles,", mesh.measure())
