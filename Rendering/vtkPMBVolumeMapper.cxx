@@ -640,7 +640,7 @@ void vtkPMBVolumeMapper::RenderRays(
   request.pixel_samples = selector ? 0 : std::min(CountSamples(), static_cast<int>(PMB_RAY_PIXEL_SAMPLES));
   scene.IsSelection = selector;
   scene.IsLimited = selector || picture.IsPeeled() || !(IsAlone(renderer) || isOpaque);
-  scene.Look.Hides = request.mode == PMB_RAY_ISOSURFACE;
+  scene.Look.Hides = isOpaque || selector;
   scene.Look.Covers = isOpaque && request.pixel_samples > 1;
   scene.Look.Replaces = selector;
   if (!picture.Resize(scene.Window, scene.Origin, request.width, request.height))

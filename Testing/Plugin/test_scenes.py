@@ -310,7 +310,6 @@ LESS_EXACT = {
 }
 NOT_COMPARED = {
     "PMB Volume: EDL",  # VTK's Volume calls OpenGL wrongly there and draws nothing
-    "Isosurface, translucent: EDL",  # it has a depth, for pickers; a translucent mesh has none
     # Volumes are drawn after translucent geometry then, and so are translucent isosurfaces.
     "Isosurface, translucent: peeling not for volumes, translucent plane before",
     "Isosurface, translucent: peeling not for volumes, translucent plane through",
