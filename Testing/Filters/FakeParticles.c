@@ -38,6 +38,8 @@ pmb_status fake_emit_particles(pmb_particles* p, const pmb_mesh* mesh)
   const pmb_status status = pmb_particles_emit(p, &host);
   context->backend = fake;
   p->on_device = 1;
+  if (status == PMB_OK && mesh->points && p->gl && p->gl->shift && p->gl->scale)
+    fake->move_gl(context, mesh->points, p->sizes.points, p->gl->shift, p->gl->scale);
   for (int i = 6; i < 8; ++i)
   { /* a GPU gives sums of squares, of which the caller takes the roots */
     if (mesh->point_ranges)
