@@ -33,7 +33,7 @@ vtk_module_build(
   TEST_DIRECTORY_NAME NONE)
 
 # The mapper, in a package of its own: users of PMB::Contour need no OpenGL.
-if (PMB_BUILD_RENDERING)
+if (PMB_BUILD_PLUGIN)
   vtk_module_scan(
     MODULE_FILES "${CMAKE_CURRENT_SOURCE_DIR}/Rendering/vtk.module"
     REQUEST_MODULES PMB::Rendering
