@@ -495,14 +495,16 @@ def test_picked_places():
     middle = [round(place) for place in renderer.GetDisplayPoint()[:2]]
     away = numpy.linalg.norm(numpy.subtract(view.CameraPosition, 11.6))
     pixel = 2 * away * numpy.tan(numpy.radians(view.CameraViewAngle / 2)) / SIZE[1]  # its height in the middle of the ball
-    for across, up in itertools.product((-20, 0, 15), repeat=2):
-        place = [middle[0] + across, middle[1] + up]
+    places, found = [[middle[0] + across, middle[1] + up] for across, up in itertools.product((-20, 0, 15), repeat=2)], []
+    for place in places:  # all by depth first: after its own search ParaView 6.1 may leave no depth, of meshes neither
         picker.Pick(*place, 0, renderer)
-        distance = numpy.linalg.norm(numpy.subtract(picker.GetPickPosition(), 11.6))
+        found.append(picker.GetPickPosition())
+        distance = numpy.linalg.norm(numpy.subtract(found[-1], 11.6))
         true(abs(distance - radius) < pixel, f"the place at {place} is {distance:.3f} from the middle")
+    for place, by_depth in zip(places, found):
         sample, normal = [0.0] * 3, [0.0] * 3
         true(view.SMProxy.ConvertDisplayToPointOnSurface(place, sample, normal, True), f"nothing at {place}")
-        true(max(abs(numpy.subtract(sample, picker.GetPickPosition()))) < .5 + pixel, f"the sample {sample} at {place}")
+        true(max(abs(numpy.subtract(sample, by_depth))) < .5 + pixel, f"the sample {sample} at {place}")
 
 
 def test_cropping():
