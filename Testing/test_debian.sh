@@ -8,7 +8,7 @@
 #            ParaView 6.1, VTK 9.6), or a later one
 #   COMMAND  of ./pmb, with its options; default: test. Or `packages [DEB...]`, default: those in out/: apt installs them,
 #            ParaView lists, loads and uses the plugin, apt removes them, and nothing is left
-# DEBIAN_MIRROR: the server for debootstrap; default: its own. The exit code is that of ./pmb.
+# DEBIAN_MIRROR: the server for debootstrap; default: this system's. The exit code is that of ./pmb.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd -P)
 
@@ -41,7 +41,9 @@ else
   echo "test_debian: making $suite in $folder (log: $log)"
   script=$suite # of a suite that is newer than this machine's debootstrap: sid's
   [ -e "/usr/share/debootstrap/scripts/$suite" ] || script=sid
-  debootstrap --variant=minbase "$suite" "$folder" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" "$script" >"$log" 2>&1 ||
+  # shellcheck disable=SC2016
+  mirror=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | grep -m 1 '/debian/\?$' || true)}
+  debootstrap --variant=minbase "$suite" "$folder" ${mirror:+"$mirror" "$script"} >"$log" 2>&1 ||
     die "debootstrap failed: $(tail -n 1 "$log"); fix: check the network, the suite's name and DEBIAN_MIRROR; then remove $folder"
   # A mirror may lag behind the date until which a suite in development is valid. The signature is checked all the same.
   echo 'Acquire::Check-Valid-Until "false";' >"$folder/etc/apt/apt.conf.d/pmb"
