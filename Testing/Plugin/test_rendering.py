@@ -10,11 +10,7 @@ from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkMultiBlockDataSet, vtkPolyData
 
 load_plugin()
-try:
-    from pmb.vtkPMBRendering import vtkPMBPolyDataMapper
-except ImportError:
-    print("skipped: no module PMB::Rendering for this ParaView")
-    raise SystemExit(77)
+from pmb.vtkPMBRendering import vtkPMBPolyDataMapper  # noqa: E402
 
 SIZE = (300, 200)
 MOVED = "Position" if simple.GetParaViewVersion() < (5, 13) else "Translation"

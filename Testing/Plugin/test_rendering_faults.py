@@ -14,11 +14,7 @@ from vtkmodules.vtkRenderingCore import vtkActor, vtkRenderer, vtkRenderWindow
 from plugin_testing import Messages, equal, load_plugin, run, true
 
 load_plugin()
-try:
-    from pmb.vtkPMBRendering import vtkPMBPolyDataMapper
-except ImportError:
-    print("skipped: no module PMB::Rendering for this ParaView")
-    raise SystemExit(77)
+from pmb.vtkPMBRendering import vtkPMBPolyDataMapper  # noqa: E402
 try:
     from vtkmodules.vtkRenderingOpenGL2 import vtkCompositePolyDataMapper2 as StockMapper
 except ImportError:  # VTK 9.3

@@ -8,11 +8,7 @@ from plugin_testing import equal, image, load_plugin, output, producer, run, tru
 from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPlane, vtkPolyData
 
 load_plugin()
-try:
-    from pmb.vtkPMBRendering import vtkPMBPolyDataMapper
-except ImportError:
-    print("skipped: no module PMB::Rendering for this ParaView")
-    raise SystemExit(77)
+from pmb.vtkPMBRendering import vtkPMBPolyDataMapper  # noqa: E402
 
 
 def gyroid(samples=84, periods=10, origin=(0, 0, 0)):

@@ -17,11 +17,7 @@ from vtkmodules.vtkRenderingCore import (vtkColorTransferFunction, vtkRenderer, 
 from vtkmodules.vtkRenderingVolume import vtkVolumeMapper
 
 load_plugin()
-try:
-    from pmb.vtkPMBRendering import vtkPMBVolumeMapper
-except ImportError:
-    print("skipped: no module PMB::Rendering for this ParaView")
-    raise SystemExit(77)
+from pmb.vtkPMBRendering import vtkPMBVolumeMapper  # noqa: E402
 
 SIZE = (220, 180)
 BLENDS = {"Composite": vtkVolumeMapper.COMPOSITE_BLEND, "Maximum Intensity": vtkVolumeMapper.MAXIMUM_INTENSITY_BLEND,

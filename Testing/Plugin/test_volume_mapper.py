@@ -22,11 +22,7 @@ from vtkmodules.vtkRenderingVolumeOpenGL2 import vtkOpenGLGPUVolumeRayCastMapper
 
 load_plugin()
 from pmb import vtkPMBContourFilter  # noqa: E402
-try:
-    from pmb.vtkPMBRendering import vtkPMBVolumeMapper
-except ImportError:
-    print("skipped: no module PMB::Rendering for this ParaView")
-    raise SystemExit(77)
+from pmb.vtkPMBRendering import vtkPMBVolumeMapper  # noqa: E402
 
 SIZE = (200, 160)
 ISOVALUE = 0.1

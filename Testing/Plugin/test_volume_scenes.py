@@ -12,11 +12,6 @@ from plugin_testing import pixels as png_pixels
 from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
 
 load_plugin()
-try:
-    from pmb.vtkPMBRendering import vtkPMBVolumeMapper  # noqa: F401
-except ImportError:
-    print("skipped: no module PMB::Rendering for this ParaView")
-    raise SystemExit(77)
 
 SIZE = (220, 180)
 DIMS, ISOVALUE = (30, 28, 26), 90.0
