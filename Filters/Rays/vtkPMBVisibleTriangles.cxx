@@ -3,7 +3,7 @@
 #include "vtkPMBVisibleTriangles.h"
 
 #include "vtkLogger.h"
-#include "vtkPMBContourContexts.h"
+#include "vtkPMBContexts.h"
 
 #include "visible/pmb_visible.h"
 

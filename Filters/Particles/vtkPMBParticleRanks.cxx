@@ -4,7 +4,7 @@
 
 #include "vtkDoubleArray.h"
 #include "vtkMultiProcessController.h"
-#include "vtkPMBContourOutput.h"
+#include "vtkPMBOutput.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vtkPMBContourContexts.h"
+#include "vtkPMBContexts.h"
 
 #include "vtkCallbackCommand.h"
 #include "vtkDataArray.h"
-#include "vtkPMBContourOutput.h"
+#include "vtkPMBOutput.h"
 #include "vtkTimeStamp.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Private to this module: progress of the work on a block, reported to the filter's observers, and how the work ends.
-#ifndef vtkPMBContourProgress_h
-#define vtkPMBContourProgress_h
+#ifndef vtkPMBProgress_h
+#define vtkPMBProgress_h
 
 #include "vtkAlgorithm.h"
 

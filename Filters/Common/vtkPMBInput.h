@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Private to this module: describes VTK's arrays and images to the core.
-#ifndef vtkPMBContourInput_h
-#define vtkPMBContourInput_h
+#ifndef vtkPMBInput_h
+#define vtkPMBInput_h
 
 #include "vtkDataSetAttributes.h"
-#include "vtkPMBContourProgress.h"
+#include "vtkPMBProgress.h"
 #include "vtkSmartPointer.h"
 
 #include "pmb.h"

@@ -6,10 +6,10 @@
 #include "vtkDoubleArray.h"
 #include "vtkImageData.h"
 #include "vtkLogger.h"
-#include "vtkPMBContourContexts.h"
+#include "vtkPMBContexts.h"
 #include "vtkPMBContourFilter.h"
-#include "vtkPMBContourInput.h"
-#include "vtkPMBContourOutput.h"
+#include "vtkPMBInput.h"
+#include "vtkPMBOutput.h"
 
 #include "rays/pmb_rays.h"
 

@@ -8,8 +8,8 @@
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
 #include "vtkObjectFactory.h"
-#include "vtkPMBContourContexts.h"
-#include "vtkPMBContourOutput.h"
+#include "vtkPMBContexts.h"
+#include "vtkPMBOutput.h"
 #include "vtkTable.h"
 
 #include <new>

@@ -5,9 +5,9 @@
 #ifndef vtkPMBContourInternals_h
 #define vtkPMBContourInternals_h
 
-#include "vtkPMBContourContexts.h"
+#include "vtkPMBContexts.h"
 #include "vtkPMBContourFilter.h"
-#include "vtkPMBContourOutput.h"
+#include "vtkPMBOutput.h"
 
 #include "pmb.h"
 

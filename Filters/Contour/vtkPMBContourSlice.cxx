@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vtkPMBContourOutput.h"
+#include "vtkPMBOutput.h"
 
 #include "vtkCallbackCommand.h"
 #include "vtkCellArray.h"

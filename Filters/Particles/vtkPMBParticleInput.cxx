@@ -3,7 +3,7 @@
 #include "vtkPMBParticleInput.h"
 
 #include "vtkIdList.h"
-#include "vtkPMBContourOutput.h"
+#include "vtkPMBOutput.h"
 #include "vtkPointSet.h"
 #include "vtkPoints.h"
 #include "vtkUnsignedCharArray.h"

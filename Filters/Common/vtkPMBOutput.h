@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Private to this module: the output's arrays, allocated at their final size for the core to fill, and what is made from them.
-#ifndef vtkPMBContourOutput_h
-#define vtkPMBContourOutput_h
+#ifndef vtkPMBOutput_h
+#define vtkPMBOutput_h
 
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
 #include "vtkIdList.h"
 #include "vtkNew.h"
-#include "vtkPMBContourInput.h"
+#include "vtkPMBInput.h"
 
 #include <map>
 #include <memory>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Turns the core's results on a volume and a surface into VTK's arrays and tables.
-#include "vtkPMBContourContexts.h"
-#include "vtkPMBContourOutput.h"
+#include "vtkPMBContexts.h"
+#include "vtkPMBOutput.h"
 
 #include "vtkDoubleArray.h"
 #include "vtkInformation.h"

@@ -5,10 +5,10 @@
 #ifndef vtkPMBParticleCore_h
 #define vtkPMBParticleCore_h
 
-#include "vtkPMBContourContexts.h"
-#include "vtkPMBContourOutput.h"
-#include "vtkPMBContourProgress.h"
+#include "vtkPMBContexts.h"
+#include "vtkPMBOutput.h"
 #include "vtkPMBParticleInput.h"
+#include "vtkPMBProgress.h"
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkPolyData;

@@ -6,7 +6,7 @@
 #define vtkPMBParticleInput_h
 
 #include "vtkDataArray.h"
-#include "vtkPMBContourInput.h"
+#include "vtkPMBInput.h"
 #include "vtkPointData.h"
 
 #include "particles/pmb_particles.h"

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Private to this module: the core's contexts of a filter, their devices and their volumes.
-#ifndef vtkPMBContourContexts_h
-#define vtkPMBContourContexts_h
+#ifndef vtkPMBContexts_h
+#define vtkPMBContexts_h
 
 #include "vtkPMBContourFilter.h" // For OpenGLBuffers
-#include "vtkPMBContourInput.h"
+#include "vtkPMBInput.h"
 
 #include "pmb.h"
 
