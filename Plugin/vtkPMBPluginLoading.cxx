@@ -2,12 +2,16 @@
 #include "vtkPMBPluginLoading.h"
 
 #include "vtkCallbackCommand.h"
+#include "vtkClientServerInterpreterInitializer.h"
 #include "vtkCommand.h"
 #include "vtkNew.h"
 #include "vtkObject.h"
+#include "vtkPMBPrivateMembers.h"
+#include "vtkPMBWrapped.h"
 #include "vtkPVPluginTracker.h"
 #include "vtkPVPluginsInformation.h"
 #include "vtkProcessModule.h"
+#include "vtkSMPMBHistogramProxy.h"
 #include "vtkSMPluginManager.h"
 #include "vtkSMProxy.h"
 #include "vtkSMProxyManager.h"
@@ -139,14 +143,14 @@ void CheckServer(vtkObject*, unsigned long, void*, void* data)
 }
 }
 
-// Looks in a folder beside the plugin's own file: PV_PLUGIN_PATH would load it everywhere from the same folder. Only ParaView's
-// window has pqApplicationCore::instance(): other programs have no Qt and load none.
+// Looks in a folder beside the plugin's own file: PV_PLUGIN_PATH would load it everywhere from the same folder. Programs without
+// ParaView's window load none.
 static bool PanelLoaded = false;
 static void LoadPanel()
 {
   Dl_info self = {};
-  if (PanelLoaded || !dlsym(RTLD_DEFAULT, "_ZN17pqApplicationCore8instanceEv") ||
-    !dladdr(reinterpret_cast<void*>(&LoadPanel), &self))
+  if (PanelLoaded || !vtkPMBPrivateMembers::Has("panel") ||
+    !dlsym(RTLD_DEFAULT, vtkPMBPrivateMembers::WindowSymbol) || !dladdr(reinterpret_cast<void*>(&LoadPanel), &self))
   {
     return;
   }
@@ -168,6 +172,12 @@ bool vtkPMBPluginLoading::HasPanel()
 bool vtkPMBPluginLoading::IsOnServer(vtkSMSession* session)
 {
   return IsLoaded(vtkSMProxyManager::GetProxyManager()->GetPluginManager()->GetRemoteInformation(session));
+}
+
+void vtkPMBPluginLoading::Register()
+{
+  vtkClientServerInterpreterInitializer::GetInitializer()->RegisterCallback(vtkPMBAddWrapped);
+  vtkSMPMBHistogramProxy::HideColumns();
 }
 
 void vtkPMBPluginLoading::Check()

@@ -3,6 +3,8 @@
  * @class vtkPMBPluginLoading
  * @brief runs when the plugin is loaded: loads the panel's library and the Python package, and makes two checks
  *
+ * Register() lets ParaView make the plugin's objects by their names.
+ *
  * Check() warns if the plugin is loaded twice, or on the client alone. ParaView accepts a second copy from another folder
  * silently, though the first one stays in use, and a script whose server lacks the plugin only learns that PMBContour is
  * unknown.
@@ -22,6 +24,7 @@ public:
   /**
    * Called in each process that loads the plugin, when it does.
    */
+  static void Register();
   static void Check();
   static void ImportPackage();
   ///@}

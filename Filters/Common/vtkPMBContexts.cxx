@@ -4,8 +4,11 @@
 
 #include "vtkCallbackCommand.h"
 #include "vtkDataArray.h"
-#include "vtkPMBOutput.h"
+#include "vtkLogger.h"
+#include "vtkPMBMemory.h"
 #include "vtkTimeStamp.h"
+
+#include "particles/pmb_particles.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +16,7 @@
 #include <sstream>
 
 VTK_ABI_NAMESPACE_BEGIN
-namespace vtkPMBContour
+namespace vtkPMB
 {
 namespace
 {
@@ -106,7 +109,7 @@ std::string Explain(pmb_status status, const DeviceSettings& settings, const std
 }
 }
 
-std::string Context::Prepare(const DeviceSettings& wanted, const Binding& volume)
+void Context::Ask(const DeviceSettings& wanted, const Binding& volume)
 {
   Contexts& owner = this->Owner;
   if (wanted.Device != owner.Wanted.Device || !wanted.IsSameGPU(owner.Wanted))
@@ -118,51 +121,80 @@ std::string Context::Prepare(const DeviceSettings& wanted, const Binding& volume
     }
   }
   owner.Wanted = wanted;
-  const auto whyCPU = [&] { return this->Refused.Matches(volume) ? this->WhyRefused : owner.Missing; };
-  std::string warning;
-  if (wanted.Device != vtkPMBContourFilter::CPU && whyCPU().empty())
+  this->Asked = volume;
+  this->Asked.DropCopy();
+  this->HasGivenUp = false;
+  this->Warning.clear();
+}
+
+void Context::Prepare()
+{
+  const auto whyCPU = [this]
+  { return this->HasGivenUp || this->Refused.Matches(this->Asked) ? this->WhyRefused : this->Owner.Missing; };
+  if (this->Owner.Wanted.Device != vtkPMBContourFilter::CPU && whyCPU().empty())
   {
-    const pmb_status status = this->Create(PMB_DEVICE_GPU, wanted);
+    const pmb_status status = this->Create(PMB_DEVICE_GPU);
     if (status == PMB_OK)
     {
-      return warning;
+      return;
     }
-    warning = this->Refuse(status, pmb_error(nullptr), volume);
+    this->Refuse(status, pmb_error(nullptr));
   }
   this->WhyCPU = whyCPU();
-  if (this->Create(PMB_DEVICE_CPU, wanted) != PMB_OK)
+  if (this->Create(PMB_DEVICE_CPU) != PMB_OK)
   {
     throw Failed{ pmb_error(nullptr) };
   }
-  return warning;
 }
 
-std::string Context::Refuse(pmb_status status, const std::string& error, const Binding& volume)
+pmb_status Context::Run(const std::function<pmb_status()>& task)
+{
+  for (;;)
+  {
+    pmb_status status = PMB_OK;
+    try
+    {
+      status = task();
+      if (!this->OnGPU || status == PMB_OK || status == PMB_ABORTED || status == PMB_INVALID)
+      {
+        return status;
+      }
+    }
+    catch (const GaveUp& reason)
+    {
+      status = reason.Status;
+    }
+    if (status != PMB_OK)
+    {
+      this->Refuse(status, pmb_error(this->Get()));
+    }
+  }
+}
+
+// Notes that the GPU failed with this status.
+void Context::Refuse(pmb_status status, const std::string& error)
 {
   const DeviceSettings& wanted = this->Owner.Wanted;
   const std::string beginning = "no GPU can be used: "; // Explain() says it
   const std::string reason = error.find(beginning) == 0 ? error.substr(beginning.size()) : error;
-  std::ostringstream key; // one for each cause: numbers in the texts may differ
+  const bool isMissing = status == PMB_UNAVAILABLE;
+  std::ostringstream key; // numbers in the texts of one cause may differ
   key << status << ' ' << wanted.DeviceIndex << ' ';
-  if (status == PMB_UNAVAILABLE)
+  isMissing ? key << reason : key << wanted.MemoryLimit;
+  this->Owner.Missing = isMissing ? reason : this->Owner.Missing;
+  this->HasGivenUp = true;
+  this->Refused = this->Asked;
+  this->WhyRefused = reason;
+  if (!(isMissing && wanted.Device == vtkPMBContourFilter::AUTOMATIC) && this->Owner.Told(key.str()))
   {
-    key << reason;
-    this->Owner.Missing = reason;
+    this->Warning += Explain(status, wanted, reason);
   }
-  else
-  {
-    key << wanted.MemoryLimit;
-    this->Refused = volume;
-    this->Refused.DropCopy();
-    this->WhyRefused = reason;
-  }
-  const bool isQuiet = status == PMB_UNAVAILABLE && wanted.Device == vtkPMBContourFilter::AUTOMATIC;
-  return !isQuiet && this->Owner.Told.insert(key.str()).second ? Explain(status, wanted, reason) : std::string();
 }
 
 // Keeps a context that fits. After a failure a context on the CPU stays as it is.
-pmb_status Context::Create(pmb_device device, const DeviceSettings& wanted)
+pmb_status Context::Create(pmb_device device)
 {
+  const DeviceSettings& wanted = this->Owner.Wanted;
   const bool onGPU = device == PMB_DEVICE_GPU;
   if (this->Core && this->OnGPU == onGPU && this->Made.Threads == wanted.Threads &&
     (!onGPU || (this->Made.IsSameGPU(wanted) && !this->IsLost())))
@@ -338,7 +370,7 @@ Context& Contexts::Choose(const Binding& volume, bool composite)
     {
       return *this->List.front();
     }
-    found = this->List.insert(found, std::unique_ptr<Context>(new Context{ *this }));
+    found = this->List.insert(found, std::unique_ptr<Context>(new Context(*this)));
   }
   (*found)->Used = true;
   return **found;
@@ -360,6 +392,48 @@ int64_t Contexts::GetHostBytes() const
     bytes += context->GetInfo().bytes + context->Bound.GetCopyBytes();
   }
   return bytes;
+}
+
+pmb_status RegisterBuffers(pmb_context* context, vtkPMBContourFilter::OpenGLBuffers& buffers)
+{
+  pmb_gl_buffers* made = nullptr;
+  if (buffers.Registered)
+  {
+    return PMB_OK;
+  }
+  const pmb_status status = pmb_register_gl(context, buffers.Points, buffers.Normals, buffers.Triangles, &made);
+  buffers.Registered = { made, [](void* old) { pmb_unregister_gl(static_cast<pmb_gl_buffers*>(old)); } };
+  return status;
+}
+
+bool Contexts::EmitToOpenGL(vtkMTimeType count, vtkPMBContourFilter::OpenGLBuffers* buffers, const pmb_gl_mesh& mesh)
+{
+  const std::lock_guard<std::mutex> lock(this->Mutex);
+  const auto found =
+    std::find_if(this->List.begin(), this->List.end(), [=](const auto& context) { return context->Count == count; });
+  const bool has = !this->InUse && found != this->List.end() && (*found)->OnGPU;
+  if (!has || !buffers)
+  {
+    return has;
+  }
+  pmb_status status = RegisterBuffers((*found)->Get(), *buffers);
+  if (status == PMB_OK)
+  {
+    auto* registered = static_cast<pmb_gl_buffers*>(buffers->Registered.get());
+    pmb_particles* particles = (*found)->Particles.get();
+    status = particles ? pmb_particles_emit_gl(particles, registered, &mesh)
+                       : pmb_emit_gl((*found)->Get(), registered, &mesh);
+  }
+  if (status != PMB_OK)
+  {
+    vtkLog(TRACE, "PMB Contour: " << pmb_error((*found)->Get()));
+    buffers->Registered = nullptr;
+  }
+  if (status == PMB_INTERNAL)
+  {
+    (*found)->Discard(); // the next execution makes another
+  }
+  return status == PMB_OK;
 }
 }
 VTK_ABI_NAMESPACE_END

@@ -7,19 +7,20 @@
 
 #include "vtkPMBContourFilter.h" // For OpenGLBuffers
 #include "vtkPMBInput.h"
+#include "vtkPMBOnce.h"
 
 #include "pmb.h"
 
 struct pmb_particles;
 
+#include <functional>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
-namespace vtkPMBContour
+namespace vtkPMB
 {
 // Where to compute, as the user wants it.
 struct DeviceSettings
@@ -37,16 +38,30 @@ struct DeviceSettings
 
 class Contexts;
 
+// Ends a task that a GPU gave up: Context::Run() begins it again.
+struct GaveUp
+{
+  pmb_status
+    Status; // why the CPU has to go on; PMB_OK: a fault elsewhere destroyed the context's data, another context goes on
+};
+
 // One context and its volume.
 struct Context
 {
-  // Makes the core's context for this volume unless it exists: on the GPU if that is wanted and possible, else on the CPU.
-  // Returns a warning for the user, or an empty text. Throws Failed.
-  std::string Prepare(const DeviceSettings& wanted, const Binding& volume);
+  explicit Context(Contexts& owner)
+    : Owner(owner)
+  {
+  }
 
-  // Notes that the GPU failed with this status: Prepare() does not try it again for the volume until the settings change.
-  // Returns a warning for the user, once for each cause.
-  std::string Refuse(pmb_status status, const std::string& error, const Binding& volume);
+  // Says what the calls below are for. Settings that have changed let a GPU try again.
+  void Ask(const DeviceSettings& wanted, const Binding& volume);
+
+  // Makes the core's context unless it exists: on the GPU if that is wanted and possible, else on the CPU. Throws Failed.
+  void Prepare();
+
+  // Calls a task that begins with Prepare(), and calls it again on the CPU where the GPU gives up. The GPU is then left alone for
+  // this volume until the settings change. Returns the task's status: PMB_OK, an abort, a wrong request, or the CPU's failure.
+  pmb_status Run(const std::function<pmb_status()>& task);
 
   // Returns null before Prepare() and after Discard().
   pmb_context* Get() const { return this->Core.get(); }
@@ -65,9 +80,8 @@ struct Context
   // Names the device for the user.
   std::string Describe() const;
 
-  pmb_status Create(pmb_device device, const DeviceSettings& wanted);
-
   Contexts& Owner;
+  std::string Warning; // for the user, of the calls since Ask(); each cause comes once
   std::unique_ptr<pmb_context, decltype(&pmb_destroy)> Core{ nullptr, pmb_destroy };
   std::shared_ptr<pmb_particles> Particles; // of vtkPMBParticleSurface, made with the core's context
   bool OnGPU = false;
@@ -76,9 +90,34 @@ struct Context
   DeviceSettings Made;                 // the settings that the core's context was made with
   Binding Bound;                       // matches nothing before the first volume
   const vtkDataArray* Array = nullptr; // of the volume on the GPU
-  Binding Refused;                     // the last volume that the GPU failed with
+
+private:
+  pmb_status Create(pmb_device device);
+  void Refuse(pmb_status status, const std::string& error);
+
+  friend class Contexts;
+  Binding Asked;           // matches nothing where no volume is bound
+  bool HasGivenUp = false; // the GPU, since Ask()
+  Binding Refused;         // the last volume that the GPU failed with
   std::string WhyRefused;
   std::string WhyCPU; // for Describe()
+};
+
+// The core reports progress, and asks whether to stop, while this lives. The core's context may end earlier.
+class ProgressHook
+{
+public:
+  ProgressHook(const Context& context, pmb_progress hook, void* user)
+    : Of(context)
+  {
+    pmb_set_progress(context.Get(), hook, user);
+  }
+  ~ProgressHook() { pmb_set_progress(this->Of.Get(), nullptr, nullptr); }
+  ProgressHook(const ProgressHook&) = delete;
+  void operator=(const ProgressHook&) = delete;
+
+private:
+  const Context& Of;
 };
 
 // A single image has one context. Of composite input each large block has its own, up to a limit: a new isovalue does not
@@ -90,7 +129,7 @@ struct Context
 class Contexts : public std::enable_shared_from_this<Contexts>
 {
 public:
-  Contexts() { this->List.emplace_back(new Context{ *this }); }
+  Contexts() { this->List.emplace_back(new Context(*this)); }
 
   // Call these before the first and after the last block of an execution. complete: it reached all blocks, so contexts that
   // it did not use are freed.
@@ -127,8 +166,8 @@ private:
   std::vector<std::unique_ptr<Context>> List; // the first one is for all but large blocks
   int64_t UploadsBefore = 0;                  // by destroyed contexts of the core
   DeviceSettings Wanted;
-  std::string Missing;        // why no GPU can be used; empty: one can, or it is unknown
-  std::set<std::string> Told; // all warnings so far
+  std::string Missing; // why no GPU can be used; empty: one can, or it is unknown
+  Once Told;           // causes of warnings
 
   // Guarded by the mutex.
   bool InUse = false;                    // an execution is under way

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vtkPMBOutput.h"
+#include "vtkPMBInput.h"
 
 #include "vtkAOSDataArrayTemplate.h"
 #include "vtkAbstractArray.h"
@@ -11,6 +11,7 @@
 #include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkMatrix3x3.h"
+#include "vtkPMBMemory.h"
 #include "vtkPointData.h"
 #include "vtkSOADataArrayTemplate.h"
 #include "vtkUnsignedCharArray.h"
@@ -22,7 +23,7 @@
 #include <type_traits>
 
 VTK_ABI_NAMESPACE_BEGIN
-namespace vtkPMBContour
+namespace vtkPMB
 {
 namespace
 {

@@ -23,7 +23,7 @@ class vtkImageData;
 class vtkInformation;
 class vtkUnsignedCharArray;
 
-namespace vtkPMBContour
+namespace vtkPMB
 {
 // The values of an array, if they lie tuple after tuple in one piece of memory.
 struct Memory

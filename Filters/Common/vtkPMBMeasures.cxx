@@ -1,27 +1,20 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-//
-// Turns the core's results on a volume and a surface into VTK's arrays and tables.
-#include "vtkPMBContexts.h"
-#include "vtkPMBOutput.h"
+#include "vtkPMBMeasures.h"
 
+#include "vtkCellData.h"
 #include "vtkDoubleArray.h"
-#include "vtkInformation.h"
-#include "vtkInformationDoubleVectorKey.h"
-#include "vtkInformationInformationVectorKey.h"
-#include "vtkInformationVector.h"
-#include "vtkPointData.h"
-#include "vtkPoints.h"
 #include "vtkPolyData.h"
 #include "vtkTable.h"
 #include "vtkTypeInt64Array.h"
 #include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
+#include <utility>
 
 VTK_ABI_NAMESPACE_BEGIN
-namespace vtkPMBContour
+namespace vtkPMB
 {
 namespace
 {
@@ -67,55 +60,6 @@ pmb_status Find(const Context& context, const pmb_histogram_request& request, st
   return status == PMB_OK && request.bins > 0 ? pmb_histogram(context.Get(), &request) : status;
 }
 
-const int MostComponents = 9; // pmb_find_ranges takes no more
-
-// VTK caches the bounds of points without a function to set them.
-struct KeptBounds : vtkPoints
-{
-  static void Set(vtkPoints* points, const double bounds[6])
-  {
-    std::copy(bounds, bounds + 6, points->*(&KeptBounds::Bounds));
-    (points->*(&KeptBounds::ComputeTime)).Modified();
-  }
-};
-
-// Stores ranges where vtkDataArray::GetRange() and GetFiniteRange() cache theirs. The two differ if one is not finite: VTK then
-// finds them on demand.
-void Keep(vtkDataArray* array, const double* ranges)
-{
-  const int components = array->GetNumberOfComponents();
-  if (!std::all_of(ranges, ranges + 2 * (components + 1), [](double x) { return std::isfinite(x); }))
-  {
-    return;
-  }
-  vtkInformation* info = array->GetInformation();
-  for (auto* key : { vtkAbstractArray::PER_COMPONENT(), vtkAbstractArray::PER_FINITE_COMPONENT() })
-  {
-    vtkNew<vtkInformationVector> each;
-    each->SetNumberOfInformationObjects(components);
-    for (int i = 0; i < components; ++i)
-    {
-      each->GetInformationObject(i)->Set(vtkDataArray::COMPONENT_RANGE(), ranges + 2 * i, 2);
-    }
-    info->Set(key, each);
-  }
-  info->Set(vtkDataArray::L2_NORM_RANGE(), ranges + 2 * components, 2);
-  info->Set(vtkDataArray::L2_NORM_FINITE_RANGE(), ranges + 2 * components, 2);
-}
-
-// Finds the ranges of `values` and stores them in the array.
-pmb_status FindAndKeep(pmb_context* context, vtkDataArray* values, vtkDataArray* array)
-{
-  double ranges[2 * (MostComponents + 1)];
-  const Memory memory = FindMemory(values);
-  const pmb_status status = pmb_find_ranges(
-    context, memory.Samples, memory.Type, values->GetNumberOfComponents(), values->GetNumberOfTuples(), ranges);
-  if (status == PMB_OK)
-  {
-    Keep(array, ranges);
-  }
-  return status;
-}
 }
 
 pmb_status MeasureSurface(pmb_context* context, const pmb_mesh& mesh, const std::vector<pmb_sizes>& parts,
@@ -214,53 +158,5 @@ pmb_status FillHistogram(const Context& context, int bins, vtkTable* table)
   return PMB_OK;
 }
 
-pmb_status KeepRanges(pmb_context* context, const double points[8], const double normals[8],
-  vtkDataArray* normalArray, vtkDataArray* skipped, vtkPolyData* output)
-{
-  if (output->GetNumberOfPoints() == 0)
-  {
-    return PMB_OK;
-  }
-  Keep(output->GetPoints()->GetData(), points);
-  KeptBounds::Set(output->GetPoints(), points);
-  pmb_status status = PMB_OK;
-  vtkPointData* arrays = output->GetPointData();
-  for (int i = 0; i < arrays->GetNumberOfArrays() && status == PMB_OK; ++i)
-  {
-    vtkDataArray* array = arrays->GetArray(i);
-    const bool real = array && (array->GetDataType() == VTK_FLOAT || array->GetDataType() == VTK_DOUBLE);
-    if (real && array == normalArray)
-    {
-      Keep(array, normals);
-    }
-    else if (real && array != skipped && array->GetNumberOfComponents() <= MostComponents)
-    {
-      status = FindAndKeep(context, array, array);
-    }
-  }
-  return status;
-}
-
-pmb_status Output::KeepRanges(pmb_context* context, const std::vector<pmb_sizes>& parts, vtkPolyData* output) const
-{
-  pmb_status status = PMB_OK;
-  if (this->Scalars && output->GetNumberOfPoints() > 0) // a value per part
-  {
-    const auto values = vtkSmartPointer<vtkDataArray>::Take(this->Scalars->NewInstance());
-    vtkIdType point = 0;
-    for (const pmb_sizes& part : parts)
-    {
-      if (part.points > 0)
-      {
-        values->InsertNextTuple(point, this->Scalars);
-      }
-      point += part.points;
-    }
-    status = FindAndKeep(context, values, this->Scalars);
-  }
-  return status == PMB_OK
-    ? vtkPMBContour::KeepRanges(context, this->PointRanges, this->NormalRanges, this->Normals, this->Scalars, output)
-    : status;
-}
 }
 VTK_ABI_NAMESPACE_END

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vtkPMBOutput.h"
+#include "vtkPMBMemory.h"
 
-#include "vtkDataArray.h"
 #include "vtkInformation.h"
+
+#include "pmb.h"
 
 #include <cstdlib>
 #include <iterator>
@@ -20,7 +21,7 @@
 #endif
 
 VTK_ABI_NAMESPACE_BEGIN
-namespace vtkPMBContour
+namespace vtkPMB
 {
 namespace
 {

@@ -15,7 +15,7 @@
 #include <string>
 
 VTK_ABI_NAMESPACE_BEGIN
-namespace vtkPMBContour
+namespace vtkPMB
 {
 // These end the work on a block, as std::bad_alloc does.
 struct Aborted // the filter was told to stop

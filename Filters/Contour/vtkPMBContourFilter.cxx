@@ -10,16 +10,17 @@
 #include "vtkInformationVector.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBContourInternals.h"
+#include "vtkPMBMeshOrigin.h"
 #include "vtkPolyData.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 
 #include <algorithm>
-#include <sstream>
 
 VTK_ABI_NAMESPACE_BEGIN
 vtkStandardNewMacro(vtkPMBContourFilter);
 vtkInformationKeyMacro(vtkPMBContourFilter, TRIANGLES_OF_ALL_POINTS, Integer);
 vtkInformationKeyMacro(vtkPMBContourFilter, STANDS_IN_FOR, ObjectBase);
+vtkInformationKeyMacro(vtkPMBContourFilter, ORIGIN_ON_GPU, ObjectBase);
 
 vtkPMBContourFilter::vtkPMBContourFilter()
   : Internals(new vtkInternals(this))
@@ -94,7 +95,7 @@ vtkTypeInt64 vtkPMBContourFilter::GetDeviceBytes()
 
 int vtkPMBContourFilter::FillInputPortInformation(int, vtkInformation* info)
 {
-  vtkPMBContour::AcceptInput(info);
+  vtkPMB::AcceptInput(info);
   return 1;
 }
 
@@ -140,6 +141,12 @@ void vtkPMBContourFilter::GetIsovalueHistogram(int numberOfBins, vtkTable* table
   }
 }
 
+bool vtkPMBContourFilter::EmitToOpenGL(
+  vtkPolyData* surface, OpenGLBuffers* buffers, const double* shift, const double* scale)
+{
+  return vtkPMB::EmitToOpenGL(surface, buffers, shift, scale);
+}
+
 void vtkPMBContourFilter::PrintSelf(ostream& os, vtkIndent indent)
 {
   this->Superclass::PrintSelf(os, indent);
@@ -174,77 +181,5 @@ void vtkPMBContourFilter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Device Bytes: " << this->GetDeviceBytes() << "\n";
   os << indent << "Peak Extra Bytes: " << this->PeakExtraBytes << "\n";
   os << indent << "Last Run Summary: " << this->LastRunSummary << "\n";
-}
-
-// LastRunSummary after an execution that contoured something.
-std::string vtkPMBContourFilter::vtkInternals::Summarize() const
-{
-  const Totals& sum = this->Sum;
-  const bool isAlone = sum.Blocks == 1;
-  std::ostringstream text;
-  text.precision(3);
-  for (const std::string& device : sum.Devices)
-  {
-    text << (text.tellp() > 0 ? "; " : "") << device;
-  }
-  text << ": ";
-  isAlone ? text << sum.Reading : text << sum.Contoured << " of " << sum.Blocks << " blocks, ";
-  if (!isAlone || !sum.HasSlice)
-  {
-    text << sum.Triangles << " triangles" << (sum.Lines > 0 ? ", " : "");
-  }
-  if (isAlone ? sum.HasSlice : sum.Lines > 0)
-  {
-    text << sum.Lines << " lines";
-  }
-  text << " and " << sum.Points << " points in " << sum.Seconds << " s";
-  if (sum.Lacking > 0)
-  {
-    text << "; without the array: " << sum.Lacking;
-  }
-  if (sum.Others > 0)
-  {
-    text << "; no image data: " << sum.Others;
-  }
-  text << (sum.Error.empty() ? "" : "; failed: ") << sum.Error << sum.Note;
-  return text.str();
-}
-
-void vtkPMBContourFilter::vtkInternals::WarnAtEnd()
-{
-  const Totals& sum = this->Sum;
-  std::string kinds;
-  for (const std::string& kind : sum.Kinds)
-  {
-    if (this->Told.insert(kind).second)
-    {
-      kinds += (kinds.empty() ? "" : ", ") + kind;
-    }
-  }
-  if (!kinds.empty())
-  {
-    vtkWarningWithObjectMacro(this->Filter, << sum.Others << " of " << sum.Blocks << " blocks are not image data ("
-                                            << kinds
-                                            << ") and give no surface: contour them with vtkContourFilter (in "
-                                               "ParaView: Contour), or resample them to image "
-                                               "data first. This warning appears once.");
-  }
-  if (!sum.NotFinite.empty())
-  {
-    vtkWarningWithObjectMacro(this->Filter,
-      << "Isovalues that are not finite are ignored: " << sum.NotFinite << ". "
-      << (sum.Replaced ? "No other is set: the suggested isovalue is used. " : "") << "Set finite numbers.");
-  }
-  const auto isInside = [&sum](double isovalue) { return isovalue >= sum.Minimum && isovalue <= sum.Maximum; };
-  if (sum.Ranges > 0 && !sum.Several && !sum.Isovalues.empty() &&
-    std::none_of(sum.Isovalues.begin(), sum.Isovalues.end(), isInside))
-  {
-    std::ostringstream text;
-    text << "No isovalue lies in the range of the array '" << sum.ArrayName << "', " << sum.Minimum << " to "
-         << sum.Maximum;
-    const bool isEmpty = sum.Minimum > sum.Maximum;
-    this->Warn(
-      (isEmpty ? "The array '" + sum.ArrayName + "' has no finite sample" : text.str()) + ": the output is empty.");
-  }
 }
 VTK_ABI_NAMESPACE_END

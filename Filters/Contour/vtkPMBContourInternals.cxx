@@ -9,6 +9,10 @@
 #include "vtkInformation.h"
 #include "vtkInformationObjectBaseKey.h"
 #include "vtkInformationVector.h"
+#include "vtkPMBContourOutput.h"
+#include "vtkPMBContourSlice.h"
+#include "vtkPMBMeasures.h"
+#include "vtkPMBMeshOrigin.h"
 #include "vtkPolyData.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkTable.h"
@@ -22,19 +26,9 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 using Clock = std::chrono::steady_clock;
-using Steps = vtkPMBContour::Progress;
-using vtkPMBContour::Aborted;
-using vtkPMBContour::Failed;
-
-namespace
-{
-// Ends an attempt at a block; another one follows. Status: why the GPU gave up. PMB_OK: a fault in another thread destroyed the
-// context's data there.
-struct TryAgain
-{
-  pmb_status Status;
-};
-}
+using Steps = vtkPMB::Progress;
+using vtkPMB::Aborted;
+using vtkPMB::Failed;
 
 struct vtkPMBContourFilter::vtkInternals::Job
 {
@@ -48,10 +42,10 @@ struct vtkPMBContourFilter::vtkInternals::Job
   std::vector<double> Isovalues;
   bool Suggests = false;        // takes the suggested isovalue, if there is one
   std::vector<pmb_sizes> Parts; // of the mesh, by isovalue
-  vtkPMBContour::Context* Context = nullptr;
-  vtkPMBContour::Binding Volume;
+  vtkPMB::Context* Context = nullptr;
+  vtkPMB::Binding Volume;
   Clock::time_point Start = Clock::now();
-  bool WasLost = false; // an attempt ended because the context was lost
+  bool WasLost = false; // the context was
 
   // Begins a step that calls the core. A lost context is made anew only once, so that repeated faults are reported.
   void BeginCall(Steps::Step step)
@@ -59,7 +53,8 @@ struct vtkPMBContourFilter::vtkInternals::Job
     this->Progress.Begin(step);
     if (!this->WasLost && this->Context->IsLost())
     {
-      throw TryAgain{ PMB_OK };
+      this->WasLost = true;
+      throw vtkPMB::GaveUp{ PMB_OK };
     }
   }
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - this->Start).count(); }
@@ -76,7 +71,7 @@ void vtkPMBContourFilter::vtkInternals::OnStart()
 {
   if (this->Depth++ == 0)
   {
-    this->Sum = Totals();
+    this->Sum = vtkPMB::Totals();
     this->Contexts->Begin();
     this->Explored = nullptr;
   }
@@ -88,7 +83,7 @@ void vtkPMBContourFilter::vtkInternals::OnEnd()
   {
     return;
   }
-  const Totals& sum = this->Sum;
+  const vtkPMB::Totals& sum = this->Sum;
   std::string& summary = this->Filter->LastRunSummary;
   this->Memory.Close();
   this->Contexts->End(/*complete=*/!sum.Aborted);
@@ -109,7 +104,7 @@ void vtkPMBContourFilter::vtkInternals::OnEnd()
   }
   else if (!sum.Devices.empty())
   {
-    summary = this->Summarize();
+    summary = sum.Summarize();
   }
   else if (!sum.Error.empty()) // of any of the blocks
   {
@@ -121,7 +116,9 @@ void vtkPMBContourFilter::vtkInternals::OnEnd()
     summary = "Failed: " + sum.WhyLacking;
     vtkErrorWithObjectMacro(this->Filter, << sum.WhyLacking);
   }
-  this->WarnAtEnd();
+  this->Warn(sum.WarnOfBlocks(this->Told));
+  this->Warn(sum.WarnOfIsovalues());
+  this->Warn(sum.WarnOfRange());
 }
 
 void vtkPMBContourFilter::vtkInternals::Warn(const std::string& warning)
@@ -168,6 +165,7 @@ void vtkPMBContourFilter::vtkInternals::Execute(vtkInformationVector** inputVect
     output->Initialize();
     this->Sum.Aborted = true;
   }
+  this->Warn(job.Context ? job.Context->Warning : "");
   if (error.empty())
   {
     return;
@@ -175,7 +173,7 @@ void vtkPMBContourFilter::vtkInternals::Execute(vtkInformationVector** inputVect
   output->Initialize();
   this->Filter->LastRunSummary = "Failed: " + error;
   this->Sum.Error = error;
-  if (this->Sum.Errors.insert(error).second) // no block of this execution had it before
+  if (this->Sum.Errors(error)) // no block of this execution had it before
   {
     vtkErrorWithObjectMacro(this->Filter, << error);
   }
@@ -193,7 +191,7 @@ void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inp
     vtkDataObject* input = inInfo->Get(vtkDataObject::DATA_OBJECT());
     if (input && !this->IsComposite())
     {
-      throw Failed{ vtkPMBContour::RefuseInput(input) };
+      throw Failed{ vtkPMB::RefuseInput(input) };
     }
     vtkDataSet* dataSet = vtkDataSet::SafeDownCast(input);
     if (!dataSet || dataSet->GetNumberOfCells() > 0)
@@ -206,12 +204,12 @@ void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inp
   }
   auto* owner = vtkAlgorithm::SafeDownCast(inInfo->Get(STANDS_IN_FOR()));
   job.StandsIn = owner != nullptr;
-  job.Changed = vtkPMBContour::LastChange(owner ? owner : this->Filter, job.Image);
+  job.Changed = vtkPMB::LastChange(owner ? owner : this->Filter, job.Image);
   if (owner) // VTK's own filters read all samples again after Modified()
   {
     job.Changed = std::max(job.Changed, owner->vtkObject::GetMTime());
   }
-  const int thick = vtkPMBContour::Dimensions(job.Image).Thick;
+  const int thick = vtkPMB::Dimensions(job.Image).Thick;
   if (thick < 2)
   {
     summary = "No surface: the input has no cells of two or three dimensions";
@@ -229,9 +227,9 @@ void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inp
       this->Sum.NotFinite.empty() ? "No surface: there is no isovalue" : "No surface: no isovalue is a finite number";
     return;
   }
-  for (const auto& entry : vtkPMBContour::Ghosts(job.Image).Warnings)
+  for (const auto& entry : vtkPMB::Ghosts(job.Image).Warnings)
   {
-    this->Warn(this->Told.insert(entry.first).second ? entry.second : "");
+    this->Warn(this->Told(entry.first) ? entry.second : "");
   }
   thick == 2 ? this->RunSlice(job) : this->RunVolume(job);
 }
@@ -244,7 +242,7 @@ void vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformationVector
   this->Sum.Found = this->Sum.Found || array;
   try
   {
-    job.Array = vtkPMBContour::CheckArray(this->Filter, job.Image, array, association, this->Filter->ArrayComponent);
+    job.Array = vtkPMB::CheckArray(this->Filter, job.Image, array, association, this->Filter->ArrayComponent);
   }
   catch (const Failed& failed)
   {
@@ -275,7 +273,7 @@ void vtkPMBContourFilter::vtkInternals::ReadIsovalues(Job& job)
   }
   this->Sum.NotFinite = notFinite.str();
   this->Sum.Replaced = !this->Sum.NotFinite.empty() && job.Isovalues.empty() && job.Alone && !this->IsComposite() &&
-    vtkPMBContour::Dimensions(job.Image).Thick == 3;
+    vtkPMB::Dimensions(job.Image).Thick == 3;
   job.Suggests = this->Filter->UseSuggestedIsovalue || this->Sum.Replaced;
 }
 
@@ -283,7 +281,7 @@ void vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
 {
   double range[2];
   job.Progress.Begin(Steps::WHOLE);
-  vtkPMBContour::ContourSlice(
+  vtkPMB::ContourSlice(
     this->Filter, job.Image, job.Array, job.Isovalues, job.Output, range, job.Progress.GetReport());
   this->NoteRange(job, range[0], range[1]);
   this->Sum.HasSlice = true;
@@ -291,43 +289,29 @@ void vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
   {
     this->Sum.Note = "; no isovalue is suggested for 2D images: those set are used";
   }
-  this->NoteContour(job, "2D input, isolines by vtkSynchronizedTemplates2D", { job.Output->GetNumberOfPoints(), 0 },
-    job.Output->GetNumberOfLines());
+  this->Sum.AddContour("2D input, isolines by vtkSynchronizedTemplates2D", 0, job.Output->GetNumberOfLines(),
+    job.Output->GetNumberOfPoints(), job.Seconds());
 }
 
-// Where the GPU gives up, the CPU takes over.
 void vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 {
-  const vtkPMBContour::DeviceSettings settings = { this->Filter->Device, this->Filter->DeviceIndex,
-    this->Filter->DeviceMemoryLimit, this->Filter->NumberOfThreads };
   job.Volume.Describe(job.Image, job.Changed, job.Array, this->Filter->ArrayComponent);
   job.Context = &this->Contexts->Choose(job.Volume, this->IsComposite());
-  for (bool done = false; !done;)
-  {
-    this->Warn(job.Context->Prepare(settings, job.Volume));
-    try
+  job.Context->Ask({ this->Filter->Device, this->Filter->DeviceIndex, this->Filter->DeviceMemoryLimit,
+                     this->Filter->NumberOfThreads },
+    job.Volume);
+  job.Context->Run(
+    [&]
     {
       this->Contour(job);
-      done = true;
-    }
-    catch (const TryAgain& reason)
-    {
-      job.WasLost = job.WasLost || reason.Status == PMB_OK;
-      if (reason.Status != PMB_OK)
-      {
-        this->Warn(job.Context->Refuse(reason.Status, pmb_error(job.Context->Get()), job.Volume));
-      }
-    }
-  }
+      return PMB_OK;
+    });
 }
 
 void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
 {
-  // Remove the hook before the job ends. The core's context may end earlier.
-  const auto unhook = [](vtkPMBContour::Context* context) { pmb_set_progress(context->Get(), nullptr, nullptr); };
-  const std::unique_ptr<vtkPMBContour::Context, decltype(unhook)> hook(job.Context, unhook);
-  pmb_set_progress(job.Context->Get(), Steps::Hook, &job.Progress);
-
+  job.Context->Prepare();
+  const vtkPMB::ProgressHook hook(*job.Context, Steps::Hook, &job.Progress);
   this->Bind(job);
   const pmb_info info = job.Context->GetInfo();
   this->Explore(job);
@@ -348,7 +332,7 @@ void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   job.Context->Count = now.GetMTime();
   this->Counted = sizes;
   this->Emit(job, sizes);
-  this->NoteContour(job, job.Context->Describe(), sizes, 0);
+  this->Sum.AddContour(job.Context->Describe(), sizes.triangles, 0, sizes.points, job.Seconds());
 }
 
 void vtkPMBContourFilter::vtkInternals::Bind(Job& job)
@@ -384,7 +368,7 @@ void vtkPMBContourFilter::vtkInternals::Explore(Job& job)
   if (this->Explored && this->ExploredBind != this->Filter->NumberOfBinds)
   {
     job.BeginCall(Steps::SUGGEST);
-    const pmb_status status = vtkPMBContour::Explore(*job.Context, isovalues, this->Filter->IsovalueCurve);
+    const pmb_status status = vtkPMB::Explore(*job.Context, isovalues, this->Filter->IsovalueCurve);
     std::ostringstream text;
     text.precision(4);
     for (vtkIdType i = 0; i < isovalues->GetNumberOfValues(); ++i)
@@ -424,7 +408,7 @@ void vtkPMBContourFilter::vtkInternals::Explore(Job& job)
 void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
 {
   pmb_context* context = job.Context->Get();
-  vtkPMBContour::Output arrays(this->Filter, job.Image, job.Array, sizes, &this->Memory, job.Context->OnGPU);
+  vtkPMB::Output arrays(this->Filter, job.Image, job.Array, sizes, &this->Memory, job.Context->OnGPU);
   if (!this->IsComposite())
   {
     this->Memory.Close(); // before anything new is written
@@ -450,14 +434,14 @@ void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
   if (this->Filter->ComputeMeasures)
   {
     job.Progress.Begin(Steps::MEASURE);
-    this->Check(job, vtkPMBContour::MeasureSurface(context, arrays.GetMesh(), job.Parts, job.Isovalues, job.Output),
+    this->Check(job, vtkPMB::MeasureSurface(context, arrays.GetMesh(), job.Parts, job.Isovalues, job.Output),
       /*onCPU=*/true,
       "The surface could not be measured: ", ". Turn ComputeMeasures off to get the surface without measures.");
   }
   this->Check(job, arrays.KeepRanges(context, job.Parts, job.Output), /*onCPU=*/true);
   if (job.Context->OnGPU && this->Filter->RemoveDegenerateTriangles != 2 && sizes.triangles > 0)
   {
-    vtkPMBContour::NoteOrigin(this->Contexts, job.Context->Count, this->Filter->NormalEstimator, job.Output);
+    vtkPMB::NoteOrigin(this->Contexts, job.Context->Count, this->Filter->NormalEstimator, job.Output);
   }
   const pmb_info info = job.Context->GetInfo();
   const vtkTypeInt64 extra = info.peak_bytes - info.bytes + this->Contexts->GetHostBytes() + arrays.GetExtraBytes();
@@ -480,7 +464,7 @@ void vtkPMBContourFilter::vtkInternals::Check(
   const bool isGPU = job.Context->OnGPU && !onCPU;
   if (isGPU && status != PMB_INTERNAL && status != PMB_INVALID)
   {
-    throw TryAgain{ status };
+    throw vtkPMB::GaveUp{ status };
   }
   if (isGPU && status == PMB_INTERNAL)
   {
@@ -491,30 +475,12 @@ void vtkPMBContourFilter::vtkInternals::Check(
   throw Failed{ error };
 }
 
-// Collects the range of all blocks for a warning. A piece does not know the other pieces' ranges and gives no warning, as VTK's
-// filters do.
+// A piece does not know the other pieces' ranges and gives no warning, as VTK's filters do.
 void vtkPMBContourFilter::vtkInternals::NoteRange(const Job& job, double minimum, double maximum)
 {
-  Totals& sum = this->Sum;
-  sum.Ranges += !job.StandsIn;
-  sum.Minimum = std::min(sum.Minimum, minimum);
-  sum.Maximum = std::max(sum.Maximum, maximum);
-  sum.ArrayName = job.Array->GetName() ? job.Array->GetName() : "";
-  sum.Isovalues = job.Isovalues;
-}
-
-void vtkPMBContourFilter::vtkInternals::NoteContour(
-  const Job& job, const std::string& device, const pmb_sizes& sizes, int64_t lines)
-{
-  Totals& sum = this->Sum;
-  ++sum.Contoured;
-  sum.Triangles += sizes.triangles;
-  sum.Lines += lines;
-  sum.Points += sizes.points;
-  sum.Seconds += job.Seconds();
-  if (std::find(sum.Devices.begin(), sum.Devices.end(), device) == sum.Devices.end())
+  if (!job.StandsIn)
   {
-    sum.Devices.push_back(device);
+    this->Sum.AddRange(job.Array->GetName(), job.Isovalues, minimum, maximum);
   }
 }
 
@@ -526,7 +492,7 @@ void vtkPMBContourFilter::vtkInternals::FillHistogram(int bins, vtkTable* table)
     return;
   }
   const std::lock_guard<std::mutex> lock(this->Contexts->Mutex);
-  if (this->Explored->Get() && vtkPMBContour::FillHistogram(*this->Explored, bins, table) == PMB_INTERNAL)
+  if (this->Explored->Get() && vtkPMB::FillHistogram(*this->Explored, bins, table) == PMB_INTERNAL)
   {
     this->Explored->Discard(); // the next execution makes another
   }

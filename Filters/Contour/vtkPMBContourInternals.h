@@ -7,17 +7,15 @@
 
 #include "vtkPMBContexts.h"
 #include "vtkPMBContourFilter.h"
-#include "vtkPMBOutput.h"
+#include "vtkPMBContourTotals.h"
+#include "vtkPMBMemory.h"
 
 #include "pmb.h"
 
 #include <atomic>
-#include <limits>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
-#include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkPMBContourFilter::vtkInternals
@@ -33,45 +31,13 @@ public:
   // Fills the table for the volume of the last execution. It stays empty during an execution.
   void FillHistogram(int bins, vtkTable* table);
 
-  const std::shared_ptr<vtkPMBContour::Contexts> Contexts = std::make_shared<vtkPMBContour::Contexts>();
+  const std::shared_ptr<vtkPMB::Contexts> Contexts = std::make_shared<vtkPMB::Contexts>();
 
   // Memory of the output's large arrays. Open from before VTK empties the output until the new one has its arrays.
-  vtkPMBContour::OutputMemory Memory;
+  vtkPMB::OutputMemory Memory;
 
 private:
   struct Job; // the work on one block
-
-  // Results of all blocks of an execution.
-  struct Totals
-  {
-    int Blocks = 0;
-    int Contoured = 0;
-    int Lacking = 0;             // blocks without the array
-    std::string WhyLacking;      // the error of the first of them
-    bool Found = false;          // whether a block has the array
-    int Others = 0;              // blocks that are no image data
-    std::set<std::string> Kinds; // their classes
-    int64_t Triangles = 0;
-    int64_t Lines = 0;
-    int64_t Points = 0;
-    double Seconds = 0.0;
-    std::vector<std::string> Devices; // that computed them
-    std::string Reading;              // how the volume was read
-    bool HasSlice = false;
-    bool Aborted = false;
-    bool Several = false; // this is one of several pieces
-    std::string Error;    // the last one
-    std::set<std::string> Errors;
-    std::string Note; // on the suggested isovalue
-    // About the samples that were read.
-    int Ranges = 0;
-    std::vector<double> Isovalues;
-    std::string NotFinite; // isovalues that were left out
-    bool Replaced = false; // all of them were left out, and the suggested one is drawn
-    double Minimum = std::numeric_limits<double>::infinity();
-    double Maximum = -std::numeric_limits<double>::infinity();
-    std::string ArrayName;
-  };
 
   void OnStart();
   void OnEnd();
@@ -92,10 +58,7 @@ private:
   void Check(Job& job, pmb_status status, bool onCPU = false,
     const char* before = "The contour failed: ", const char* after = "");
   void NoteRange(const Job& job, double minimum, double maximum);
-  void NoteContour(const Job& job, const std::string& device, const pmb_sizes& sizes, int64_t lines);
   void Warn(const std::string& warning); // unless it is empty
-  void WarnAtEnd();
-  std::string Summarize() const;
 
   vtkPMBContourFilter* Filter;
   std::atomic<int> Depth{ 0 }; // executions under way: of all blocks, and of one or several
@@ -103,11 +66,11 @@ private:
   // Blocks take turns where vtkThreadedCompositeDataPipeline runs several at a time: each uses all cores.
   std::mutex OneBlock;
 
-  Totals Sum;
-  pmb_sizes Counted = {};                     // of the current block
-  vtkPMBContour::Context* Explored = nullptr; // has the volume of the suggestions; null: several blocks or pieces
-  vtkIdType ExploredBind = 0; // the filter's number of binds when suggestions were made; 0: there are none
-  std::set<std::string> Told; // warnings about blocks and arrays so far
+  vtkPMB::Totals Sum;                  // of all blocks of an execution
+  pmb_sizes Counted = {};              // of the current block
+  vtkPMB::Context* Explored = nullptr; // has the volume of the suggestions; null: several blocks or pieces
+  vtkIdType ExploredBind = 0;          // the filter's number of binds when suggestions were made; 0: there are none
+  vtkPMB::Once Told;                   // kinds of blocks and arrays that were warned of
 };
 VTK_ABI_NAMESPACE_END
 #endif

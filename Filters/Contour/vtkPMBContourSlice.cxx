@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vtkPMBOutput.h"
+#include "vtkPMBContourSlice.h"
 
 #include "vtkCallbackCommand.h"
 #include "vtkCellArray.h"
@@ -8,6 +8,9 @@
 #include "vtkImageData.h"
 #include "vtkMath.h"
 #include "vtkPMBContourFilter.h"
+#include "vtkPMBContourOutput.h"
+#include "vtkPMBInput.h"
+#include "vtkPMBOutput.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
@@ -18,7 +21,7 @@
 #include <cmath>
 
 VTK_ABI_NAMESPACE_BEGIN
-namespace vtkPMBContour
+namespace vtkPMB
 {
 namespace
 {

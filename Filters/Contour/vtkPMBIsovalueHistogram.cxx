@@ -9,7 +9,7 @@
 #include "vtkInformationVector.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBContexts.h"
-#include "vtkPMBOutput.h"
+#include "vtkPMBMeasures.h"
 #include "vtkTable.h"
 
 #include <new>
@@ -23,25 +23,26 @@ namespace
 // Throws Failed, Aborted, std::bad_alloc.
 void Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArray* array, vtkTable* table)
 {
-  vtkPMBContour::Binding volume;
+  vtkPMB::Binding volume;
   volume.Describe(image, image->GetMTime(), array, filter->GetArrayComponent());
-  vtkPMBContour::Progress steps(filter, vtkPMBContour::Progress::BIND);
-  vtkPMBContour::Contexts contexts;
-  vtkPMBContour::Context& context = contexts.Choose(volume, /*composite=*/false);
+  vtkPMB::Progress steps(filter, vtkPMB::Progress::BIND);
+  vtkPMB::Contexts contexts;
+  vtkPMB::Context& context = contexts.Choose(volume, /*composite=*/false);
   // Uploading the volume to a GPU would take longer than the CPU takes.
-  context.Prepare({ vtkPMBContourFilter::CPU, -1, 0.0, filter->GetNumberOfThreads() }, volume);
-  steps.Begin(vtkPMBContour::Progress::COPY);
+  context.Ask({ vtkPMBContourFilter::CPU, -1, 0.0, filter->GetNumberOfThreads() }, volume);
+  context.Prepare();
+  steps.Begin(vtkPMB::Progress::COPY);
   volume.CopyIfNeeded(array, steps.GetReport());
-  steps.Begin(vtkPMBContour::Progress::BIND);
-  pmb_set_progress(context.Get(), vtkPMBContour::Progress::Hook, &steps);
+  steps.Begin(vtkPMB::Progress::BIND);
+  const vtkPMB::ProgressHook hook(context, vtkPMB::Progress::Hook, &steps);
   pmb_status status = context.Bind(volume, array);
   if (status == PMB_OK)
   {
-    status = vtkPMBContour::FillHistogram(context, filter->GetNumberOfBins(), table);
+    status = vtkPMB::FillHistogram(context, filter->GetNumberOfBins(), table);
   }
   if (status != PMB_OK && status != PMB_ABORTED)
   {
-    throw vtkPMBContour::Failed{ pmb_error(context.Get()) };
+    throw vtkPMB::Failed{ pmb_error(context.Get()) };
   }
 }
 }
@@ -53,7 +54,7 @@ vtkPMBIsovalueHistogram::vtkPMBIsovalueHistogram()
 
 int vtkPMBIsovalueHistogram::FillInputPortInformation(int, vtkInformation* info)
 {
-  vtkPMBContour::AcceptInput(info);
+  vtkPMB::AcceptInput(info);
   return 1;
 }
 
@@ -69,19 +70,19 @@ int vtkPMBIsovalueHistogram::RequestData(
   {
     if (input && !image)
     {
-      throw vtkPMBContour::Failed{ vtkPMBContour::RefuseInput(input) };
+      throw vtkPMB::Failed{ vtkPMB::RefuseInput(input) };
     }
-    if (image && vtkPMBContour::Dimensions(image).Thick > 0)
+    if (image && vtkPMB::Dimensions(image).Thick > 0)
     {
       vtkAbstractArray* found = this->GetInputAbstractArrayToProcess(0, inputVector, association);
-      Run(this, image, vtkPMBContour::CheckArray(this, image, found, association, this->ArrayComponent), table);
+      Run(this, image, vtkPMB::CheckArray(this, image, found, association, this->ArrayComponent), table);
     }
   }
-  catch (const vtkPMBContour::Failed& failed)
+  catch (const vtkPMB::Failed& failed)
   {
     error = failed.Error;
   }
-  catch (const vtkPMBContour::Aborted&)
+  catch (const vtkPMB::Aborted&)
   {
   }
   catch (const std::bad_alloc&)

@@ -4,13 +4,16 @@
 
 #include "vtkCellArray.h"
 #include "vtkFloatArray.h"
+#include "vtkPMBMeasures.h"
+#include "vtkPMBMeshOrigin.h"
+#include "vtkPMBOutput.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
 #include "vtkTimeStamp.h"
 
 VTK_ABI_NAMESPACE_BEGIN
-namespace vtkPMBContour
+namespace vtkPMB
 {
 namespace
 {
@@ -111,7 +114,7 @@ pmb_status Emit(const Context& context, OutputMemory& memory, ParticleJob& job)
 
 pmb_status CountAndEmit(const Context& context, OutputMemory& memory, ParticleJob& job)
 {
-  const CoreProgress progress(context.Get(), job.Steps);
+  const ProgressHook hook(context, Progress::Hook, &job.Steps);
   job.Sizes = {};
   job.Sizes.struct_size = sizeof(job.Sizes);
   job.Steps.Begin(Progress::COUNT);
@@ -127,7 +130,6 @@ pmb_status CountAndEmit(const Context& context, OutputMemory& memory, ParticleJo
 
 void ParticleCore::Open()
 {
-  this->Warning.clear();
   this->All->Begin();
   this->Used = &this->All->Choose(Binding(), /*composite=*/false);
 }
@@ -139,8 +141,13 @@ void ParticleCore::Close()
 
 void ParticleCore::Make(const DeviceSettings& wanted)
 {
-  this->Wanted = wanted;
-  this->Warning += this->Used->Prepare(wanted, Binding()); // there is no volume
+  this->Used->Ask(wanted, Binding()); // there is no volume
+  this->Prepare();
+}
+
+void ParticleCore::Prepare()
+{
+  this->Used->Prepare();
   pmb_particles* particles = nullptr;
   if (this->Used->Particles)
   {
@@ -155,25 +162,24 @@ void ParticleCore::Make(const DeviceSettings& wanted)
 
 pmb_status ParticleCore::MakeSurface(ParticleJob& job)
 {
-  for (;;)
+  bool isTooLarge = false;
+  const pmb_status status = this->Used->Run(
+    [&]
+    {
+      this->Prepare();
+      this->Used->Count = 0;
+      const pmb_status made = CountAndEmit(*this->Used, this->Memory, job);
+      isTooLarge = made == PMB_TOO_LARGE; // for the CPU too
+      return isTooLarge ? PMB_INVALID : made;
+    });
+  if (status == PMB_OK && job.Sizes.on_device && job.Sizes.triangles > 0)
   {
-    this->Used->Count = 0;
-    const pmb_status status = CountAndEmit(*this->Used, this->Memory, job);
-    if (status == PMB_OK && job.Sizes.on_device && job.Sizes.triangles > 0)
-    {
-      vtkTimeStamp now;
-      now.Modified();
-      this->Used->Count = now.GetMTime();
-      NoteOrigin(this->All, this->Used->Count, 0, job.Output);
-    }
-    if (!this->Used->OnGPU || (status != PMB_OUT_OF_MEMORY && status != PMB_UNAVAILABLE && status != PMB_INTERNAL))
-    {
-      return status;
-    }
-    this->Warning += this->Used->Refuse(status, pmb_error(this->Used->Get()), Binding());
-    this->Wanted.Device = vtkPMBContourFilter::CPU; // its context takes the place of the GPU's
-    this->Make(this->Wanted);
+    vtkTimeStamp now;
+    now.Modified();
+    this->Used->Count = now.GetMTime();
+    NoteOrigin(this->All, this->Used->Count, 0, job.Output);
   }
+  return isTooLarge ? PMB_TOO_LARGE : status;
 }
 }
 VTK_ABI_NAMESPACE_END

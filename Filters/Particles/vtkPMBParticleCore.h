@@ -6,32 +6,15 @@
 #define vtkPMBParticleCore_h
 
 #include "vtkPMBContexts.h"
-#include "vtkPMBOutput.h"
+#include "vtkPMBMemory.h"
 #include "vtkPMBParticleInput.h"
 #include "vtkPMBProgress.h"
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkPolyData;
 
-namespace vtkPMBContour
+namespace vtkPMB
 {
-// The core reports progress while this lives.
-class CoreProgress
-{
-public:
-  CoreProgress(pmb_context* context, Progress& steps)
-    : Context(context)
-  {
-    pmb_set_progress(context, Progress::Hook, &steps);
-  }
-  ~CoreProgress() { pmb_set_progress(this->Context, nullptr, nullptr); }
-  CoreProgress(const CoreProgress&) = delete;
-  void operator=(const CoreProgress&) = delete;
-
-private:
-  pmb_context* Context;
-};
-
 // What a surface is made from and where it goes.
 struct ParticleJob
 {
@@ -57,7 +40,7 @@ public:
   // Makes the core's objects, unless they exist: on the GPU if that is wanted and possible, else on the CPU. Throws Failed.
   void Make(const DeviceSettings& wanted);
 
-  pmb_context* GetContext() const { return this->Used->Get(); }
+  const Context& GetContext() const { return *this->Used; }
   pmb_particles* GetParticles() const { return this->Used->Particles.get(); }
   int GetThreads() const { return this->Used->GetInfo().threads; }
 
@@ -65,12 +48,12 @@ public:
   pmb_status MakeSurface(ParticleJob& job);
 
   OutputMemory Memory;
-  std::string Warning; // for the user, since Open()
 
 private:
+  void Prepare();
+
   const std::shared_ptr<Contexts> All = std::make_shared<Contexts>();
   Context* Used = nullptr;
-  DeviceSettings Wanted;
 };
 }
 VTK_ABI_NAMESPACE_END

@@ -3,7 +3,7 @@
 #include "vtkPMBParticleInput.h"
 
 #include "vtkIdList.h"
-#include "vtkPMBOutput.h"
+#include "vtkPMBMemory.h"
 #include "vtkPointSet.h"
 #include "vtkPoints.h"
 #include "vtkUnsignedCharArray.h"
@@ -11,7 +11,7 @@
 #include <sstream>
 
 VTK_ABI_NAMESPACE_BEGIN
-namespace vtkPMBContour
+namespace vtkPMB
 {
 const char* const Particles::Names[] = { "radius", "mass", "density", "weight" };
 

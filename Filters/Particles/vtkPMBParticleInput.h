@@ -15,7 +15,7 @@ VTK_ABI_NAMESPACE_BEGIN
 class vtkIdList;
 class vtkPointSet;
 
-namespace vtkPMBContour
+namespace vtkPMB
 {
 // Arrays of equally many tuples, each in one piece of memory.
 struct Particles

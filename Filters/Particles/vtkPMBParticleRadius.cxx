@@ -18,7 +18,7 @@
 #include <limits>
 
 VTK_ABI_NAMESPACE_BEGIN
-namespace vtkPMBContour
+namespace vtkPMB
 {
 double FindMean(const Ranks& ranks, vtkDataArray* array)
 {

@@ -8,7 +8,7 @@
 #include "vtkPMBParticleRanks.h"
 
 VTK_ABI_NAMESPACE_BEGIN
-namespace vtkPMBContour
+namespace vtkPMB
 {
 // Returns the mean of the positive, finite values of all ranks; 0 without any.
 double FindMean(const Ranks& ranks, vtkDataArray* array);

@@ -4,7 +4,7 @@
 
 #include "vtkDoubleArray.h"
 #include "vtkMultiProcessController.h"
-#include "vtkPMBOutput.h"
+#include "vtkPMBMemory.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@
 #include <sstream>
 
 VTK_ABI_NAMESPACE_BEGIN
-namespace vtkPMBContour
+namespace vtkPMB
 {
 Ranks::Ranks(vtkMultiProcessController* controller)
   : Controller(controller)

@@ -10,7 +10,7 @@
 VTK_ABI_NAMESPACE_BEGIN
 class vtkMultiProcessController;
 
-namespace vtkPMBContour
+namespace vtkPMB
 {
 class Ranks
 {

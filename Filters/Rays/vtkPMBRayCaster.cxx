@@ -9,7 +9,7 @@
 #include "vtkPMBContexts.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBInput.h"
-#include "vtkPMBOutput.h"
+#include "vtkPMBMeasures.h"
 
 #include "rays/pmb_rays.h"
 
@@ -22,7 +22,7 @@
 VTK_ABI_NAMESPACE_BEGIN
 namespace
 {
-using namespace vtkPMBContour;
+using namespace vtkPMB;
 
 // What a cast needs.
 struct Job
@@ -102,51 +102,24 @@ pmb_status CastBound(Context& context, Job& job)
   return pmb_cast_rays(context.Get(), &request);
 }
 
-// Calls a function for the bound volume. Where the GPU gives up, the CPU takes over. target: can stop it; may be null.
-std::string Run(Context& context, const DeviceSettings& wanted, Binding& volume, vtkDataArray* array,
-  vtkPMBRayCaster::Target* target, const std::function<pmb_status()>& task, bool& wasStopped, std::string& warning)
+// Binds the volume unless it is bound.
+pmb_status Bind(Context& context, Binding& volume, vtkDataArray* array, pmb_progress progress, void* user)
 {
-  const auto bind = [&](pmb_progress progress, void* user)
+  context.Prepare();
+  if (volume.Matches(context.Bound))
   {
-    warning += context.Prepare(wanted, volume);
-    if (volume.Matches(context.Bound))
-    {
-      return PMB_OK;
-    }
-    context.Unbind();
-    volume.CopyIfNeeded(array, [](double) {});
-    pmb_set_progress(context.Get(), progress, user);
-    return context.Bind(volume, array);
-  };
-  for (;;)
-  {
-    const pmb_progress hook = target ? IsStopped : nullptr;
-    pmb_status status = target && !volume.Matches(context.Bound) ? BindBeside(*target, bind) : bind(hook, target);
-    pmb_set_progress(context.Get(), hook, target);
-    status = status == PMB_OK ? task() : status;
-    pmb_set_progress(context.Get(), nullptr, nullptr);
-    wasStopped = status == PMB_ABORTED;
-    if (status == PMB_OK || status == PMB_ABORTED)
-    {
-      return std::string();
-    }
-    const std::string error = pmb_error(context.Get());
-    if (!context.OnGPU || status == PMB_INVALID)
-    {
-      return error;
-    }
-    warning += context.Refuse(status, error, volume);
-    if (status == PMB_INTERNAL)
-    {
-      context.Discard();
-    }
+    return PMB_OK;
   }
+  context.Unbind();
+  volume.CopyIfNeeded(array, [](double) {});
+  const ProgressHook hook(context, progress, user);
+  return context.Bind(volume, array);
 }
 }
 
 vtkPMBRayCaster::vtkPMBRayCaster()
   : Device(vtkPMBContourFilter::AUTOMATIC)
-  , Contexts(std::make_shared<vtkPMBContour::Contexts>())
+  , Contexts(std::make_shared<vtkPMB::Contexts>())
 {
 }
 
@@ -179,9 +152,9 @@ pmb_attribute vtkPMBRayCaster::DescribeColors()
   return colors;
 }
 
-// Calls a function with the context for the volume.
-std::string vtkPMBRayCaster::WithContext(
-  vtkImageData* image, vtkDataArray* array, int component, const std::function<std::string(Context&, Binding&)>& use)
+// Calls a task for the bound volume. target: can stop it; may be null.
+std::string vtkPMBRayCaster::Run(
+  vtkImageData* image, vtkDataArray* array, int component, Target* target, const std::function<int(Context&)>& task)
 {
   std::string error;
   this->Warning.clear();
@@ -191,7 +164,23 @@ std::string vtkPMBRayCaster::WithContext(
   {
     Binding volume;
     volume.Describe(image, image->GetMTime(), array, component);
-    error = use(this->Contexts->Choose(volume, false), volume);
+    Context& context = this->Contexts->Choose(volume, false);
+    context.Ask({ this->Device, this->DeviceIndex, this->DeviceMemoryLimit, this->NumberOfThreads }, volume);
+    const pmb_progress stops = target ? IsStopped : nullptr;
+    const pmb_status status = context.Run(
+      [&]
+      {
+        const auto bind = [&](pmb_progress progress, void* user)
+        { return Bind(context, volume, array, progress, user); };
+        const pmb_status bound =
+          target && !volume.Matches(context.Bound) ? BindBeside(*target, bind) : bind(stops, target);
+        const ProgressHook hook(context, stops, target);
+        return bound == PMB_OK ? static_cast<pmb_status>(task(context)) : bound;
+      });
+    this->Warning = context.Warning;
+    this->WasStopped = status == PMB_ABORTED;
+    error = status == PMB_OK || status == PMB_ABORTED ? "" : pmb_error(context.Get());
+    this->Where = context.Describe();
   }
   catch (const Failed& failed)
   {
@@ -208,33 +197,25 @@ std::string vtkPMBRayCaster::WithContext(
 std::string vtkPMBRayCaster::Cast(
   vtkImageData* image, vtkDataArray* array, int component, const pmb_ray_request& request, Target& target)
 {
-  const DeviceSettings wanted = { this->Device, this->DeviceIndex, this->DeviceMemoryLimit, this->NumberOfThreads };
-  return this->WithContext(image, array, component,
-    [&](Context& context, Binding& volume)
+  return this->Run(image, array, component, &target,
+    [&](Context& context)
     {
       const pmb_attribute colors = this->ColorBy ? this->DescribeColors() : pmb_attribute{};
       Job job = { request, this->ColorBy ? &colors : nullptr, target, false, this->IsApart };
-      const auto cast = [&] { return CastBound(context, job); };
-      std::string error = Run(context, wanted, volume, array, &target, cast, this->WasStopped, this->Warning);
+      const pmb_status status = CastBound(context, job);
       this->IsInOpenGL = job.IsInOpenGL;
       this->IsApart = job.IsApart;
-      this->Where = context.Describe();
-      return error;
+      return status;
     });
 }
 
 std::string vtkPMBRayCaster::Explore(
   vtkImageData* image, vtkDataArray* array, vtkDoubleArray* isovalues, vtkDoubleArray* curve)
 {
-  const DeviceSettings wanted = { this->Device, this->DeviceIndex, this->DeviceMemoryLimit, this->NumberOfThreads };
   isovalues->SetNumberOfValues(0);
   curve->SetNumberOfValues(0);
-  return this->WithContext(image, array, 0,
-    [&](Context& context, Binding& volume)
-    {
-      const auto explore = [&] { return vtkPMBContour::Explore(context, isovalues, curve); };
-      return Run(context, wanted, volume, array, nullptr, explore, this->WasStopped, this->Warning);
-    });
+  return this->Run(
+    image, array, 0, nullptr, [&](Context& context) { return vtkPMB::Explore(context, isovalues, curve); });
 }
 
 void vtkPMBRayCaster::Release()

@@ -10,7 +10,7 @@
 
 #include "vtkSmartPointer.h" // For a copy
 
-#include <functional> // For calls with a context
+#include <functional> // For tasks
 #include <memory>     // For the contexts
 #include <string>     // For errors
 
@@ -21,9 +21,8 @@ class vtkDataArray;
 class vtkDoubleArray;
 class vtkImageData;
 
-namespace vtkPMBContour
+namespace vtkPMB
 {
-class Binding;
 struct Context;
 class Contexts;
 }
@@ -88,11 +87,11 @@ public:
   void Release();
 
 private:
-  std::string WithContext(vtkImageData* image, vtkDataArray* array, int component,
-    const std::function<std::string(vtkPMBContour::Context&, vtkPMBContour::Binding&)>& use);
+  std::string Run(vtkImageData* image, vtkDataArray* array, int component, Target* target,
+    const std::function<int(vtkPMB::Context&)>& task);
   pmb_attribute DescribeColors();
 
-  const std::shared_ptr<vtkPMBContour::Contexts> Contexts;
+  const std::shared_ptr<vtkPMB::Contexts> Contexts;
   vtkSmartPointer<vtkDataArray> ColorCopy; // of ColorBy, if it is not in one piece of memory
   vtkMTimeType ColorTime = 0;              // of what was copied; no two arrays have the same
   bool IsApart = false;                    // OpenGL shares no memory with the GPU

@@ -35,8 +35,8 @@ bool vtkPMBVisibleTriangles::Find(const pmb_visible_request& request, vtkPMBCont
 {
   pmb_context* core = this->Core.get();
   int64_t found = 0;
-  const bool is = core && this->IsFound(vtkPMBContour::RegisterBuffers(core, mesh)) &&
-    this->IsFound(vtkPMBContour::RegisterBuffers(core, visible)) &&
+  const bool is = core && this->IsFound(vtkPMB::RegisterBuffers(core, mesh)) &&
+    this->IsFound(vtkPMB::RegisterBuffers(core, visible)) &&
     this->IsFound(pmb_find_visible_gl(core, static_cast<pmb_gl_buffers*>(mesh.Registered.get()),
       static_cast<pmb_gl_buffers*>(visible.Registered.get()), &request, &found));
   count = static_cast<vtkIdType>(found);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBGeometryRepresentation.h"
 
-#include "vtkClientServerInterpreter.h"
-#include "vtkClientServerInterpreterInitializer.h"
 #include "vtkDataObjectTree.h"
 #include "vtkDataObjectTreeRange.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBPolyDataMapper.h"
+#include "vtkPMBPrivateMembers.h"
 #include "vtkPVGeometryFilter.h"
 #include "vtkPVLODActor.h"
 #include "vtkPVView.h"
@@ -20,34 +19,31 @@ vtkStandardNewMacro(vtkPMBGeometryRepresentation);
 
 namespace
 {
-// VTK keeps the bounds of the points that cells use, and has no call to set them.
-struct UsedBounds : vtkPolyData
+// VTK keeps the bounds of the points that cells use, and has no call to set them. `ours`: the blocks come from a mesh with the
+// filter's mark, of which other filters may have left out ghosts.
+void SetUsedBounds(vtkDataObject* data, bool ours)
 {
-  // `ours`: the blocks come from a mesh with the filter's mark, of which other filters may have left out ghosts.
-  static void SetAll(vtkDataObject* data, bool ours)
+  using Options = vtk::DataObjectTreeOptions;
+  auto* tree = vtkDataObjectTree::SafeDownCast(data);
+  if (!tree) // nothing was delivered to this process
   {
-    using Options = vtk::DataObjectTreeOptions;
-    auto* tree = vtkDataObjectTree::SafeDownCast(data);
-    if (!tree) // nothing was delivered to this process
+    return;
+  }
+  for (vtkDataObject* block :
+    vtk::Range(tree, Options::SkipEmptyNodes | Options::TraverseSubTree | Options::VisitOnlyLeaves))
+  {
+    auto* mesh = vtkPolyData::SafeDownCast(block);
+    const bool isWhole = mesh && vtkPMBPolyDataMapper::HasTrianglesOfAllPoints(mesh);
+    if (isWhole && vtkPMBPrivateMembers::Has("cell-bounds"))
     {
-      return;
+      vtkPMBPrivateMembers::CellBounds<vtkPolyData>::Set(mesh);
     }
-    for (vtkDataObject* block :
-      vtk::Range(tree, Options::SkipEmptyNodes | Options::TraverseSubTree | Options::VisitOnlyLeaves))
+    else if (mesh && !isWhole && ours && mesh->GetNumberOfPolys() > 0)
     {
-      auto* mesh = vtkPolyData::SafeDownCast(block);
-      if (mesh && vtkPMBPolyDataMapper::HasTrianglesOfAllPoints(mesh))
-      {
-        mesh->GetBounds(mesh->*(&UsedBounds::CellsBounds));
-        (mesh->*(&UsedBounds::CellsBoundsTime)).Modified();
-      }
-      else if (mesh && ours && mesh->GetNumberOfPolys() > 0)
-      {
-        vtkPMBPolyDataMapper::MarkTriangles(mesh);
-      }
+      vtkPMBPolyDataMapper::MarkTriangles(mesh);
     }
   }
-};
+}
 }
 
 vtkPMBGeometryRepresentation::vtkPMBGeometryRepresentation()
@@ -75,7 +71,7 @@ int vtkPMBGeometryRepresentation::RequestData(
   filter->SetPassThroughCellIds(!same);
   filter->SetPassThroughPointIds(!same);
   const int done = this->Superclass::RequestData(request, inputVector, outputVector);
-  UsedBounds::SetAll(this->MultiBlockMaker->GetOutputDataObject(0), ours);
+  SetUsedBounds(this->MultiBlockMaker->GetOutputDataObject(0), ours);
   return done;
 }
 
@@ -85,37 +81,8 @@ int vtkPMBGeometryRepresentation::ProcessViewRequest(
   const int done = this->Superclass::ProcessViewRequest(type, inInfo, outInfo);
   if (done && type == vtkPVView::REQUEST_RENDER())
   {
-    UsedBounds::SetAll(this->Mapper->GetInputDataObject(0, 0), false); // a copy, if it was delivered
+    SetUsedBounds(this->Mapper->GetInputDataObject(0, 0), false); // a copy, if it was delivered
   }
   return done;
 }
-
-namespace
-{
-vtkObjectBase* NewRepresentation(void*)
-{
-  return vtkPMBGeometryRepresentation::New();
-}
-
-// The calls of the superclass.
-int Call(vtkClientServerInterpreter* interpreter, vtkObjectBase* object, const char* method,
-  const vtkClientServerStream& message, vtkClientServerStream& result, void*)
-{
-  const char* commandName = "vtkGeometryRepresentationWithFaces";
-  return interpreter->HasCommandFunction(commandName) &&
-    interpreter->CallCommandFunction(commandName, object, method, message, result);
-}
-
-void AddFunctions(vtkClientServerInterpreter* interpreter)
-{
-  interpreter->AddNewInstanceFunction("vtkPMBGeometryRepresentation", NewRepresentation);
-  interpreter->AddCommandFunction("vtkPMBGeometryRepresentation", Call);
-}
-}
-
-void vtkPMBGeometryRepresentation::Register()
-{
-  vtkClientServerInterpreterInitializer::GetInitializer()->RegisterCallback(AddFunctions);
-}
-
 VTK_ABI_NAMESPACE_END

@@ -26,11 +26,6 @@ public:
 
   int ProcessViewRequest(vtkInformationRequestKey*, vtkInformation* inInfo, vtkInformation* outInfo) override;
 
-  /**
-   * Makes the class known to ParaView in this process. An initializer of the plugin.
-   */
-  static void Register();
-
 protected:
   vtkPMBGeometryRepresentation();
   ~vtkPMBGeometryRepresentation() override = default;

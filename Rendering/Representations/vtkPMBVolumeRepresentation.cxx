@@ -2,9 +2,6 @@
 #include "vtkPMBVolumeRepresentation.h"
 
 #include "vtkAlgorithmOutput.h"
-#include "vtkClientServerInterpreter.h"
-#include "vtkClientServerInterpreterInitializer.h"
-#include "vtkClientServerStream.h"
 #include "vtkColorTransferFunction.h"
 #include "vtkContourValues.h"
 #include "vtkDataArray.h"
@@ -124,10 +121,9 @@ void vtkPMBVolumeRepresentation::SetRepresentation(const char* type)
   this->Surfaces = type && std::string("Isosurface") == type;
 }
 
-void vtkPMBVolumeRepresentation::SetContourArray(const char* name)
+void vtkPMBVolumeRepresentation::SetContourArray(int, int, int, int, const char* name)
 {
   this->ContourArray = name ? name : "";
-  this->Missing.clear();
 }
 
 void vtkPMBVolumeRepresentation::SetIsosurfaceOpacity(int index, double opacity)
@@ -157,7 +153,6 @@ void vtkPMBVolumeRepresentation::SetDiffuseColor(double red, double green, doubl
 void vtkPMBVolumeRepresentation::SetBlendMode(int mode)
 {
   this->Blend = mode;
-  this->IsTold = false;
 }
 
 void vtkPMBVolumeRepresentation::SetCropping(int cropping)
@@ -300,13 +295,12 @@ void vtkPMBVolumeRepresentation::UpdateMapperParameters()
   else if (this->IsPiece && WholeRay.count(this->Blend) > 0)
   {
     this->Actor->SetVisibility(false);
-    if (!this->IsTold)
+    if (this->Told("the blend mode"))
     {
       vtkWarningMacro(
         "PMB Volume draws nothing, because the image is distributed over several ranks. Choose the blend "
         "mode Composite or Isosurface.");
     }
-    this->IsTold = true;
   }
   this->Actor->SetProperty(this->Surfaces ? this->SurfaceProperty : this->Property);
 }
@@ -356,11 +350,10 @@ void vtkPMBVolumeRepresentation::UpdateArrays(vtkImageData* image)
   }
   vtkPointData* arrays = image->GetPointData();
   vtkDataArray* drawn = arrays->GetArray(this->VolumeMapper->GetArrayName());
-  if (!drawn && !contoured.empty() && contoured != this->Missing && image->GetNumberOfPoints() > 0)
+  if (!drawn && !contoured.empty() && image->GetNumberOfPoints() > 0 && this->Told(contoured))
   {
     vtkWarningMacro("Isosurface draws nothing, because there is no numeric point array '"
       << contoured << "' to contour. Choose another array at Contour By.");
-    this->Missing = contoured;
   }
   this->UpdateComponents(image, { drawn, this->IsSolid ? nullptr : arrays->GetArray(colors.c_str()) });
 }
@@ -532,105 +525,5 @@ void vtkPMBVolumeRepresentation::UpdateCropping()
   }
   this->VolumeMapper->SetCropping(this->CropsToBox || isPiece);
   this->VolumeMapper->SetCroppingRegionPlanes(box);
-}
-
-namespace
-{
-vtkObjectBase* NewRepresentation(void*)
-{
-  return vtkPMBVolumeRepresentation::New();
-}
-
-// The methods that the XML names and the superclass lacks, by number of arguments; false: none of them.
-bool CallOwn(vtkPMBVolumeRepresentation* object, const std::string& method, const vtkClientServerStream& message)
-{
-  using Self = vtkPMBVolumeRepresentation;
-  const int first = 2; // after object and method
-  const char* text = nullptr;
-  int whole = 0;
-  double number[3];
-  const struct
-  {
-    const char* Name;
-    void (Self::*Set)(int);
-  } wholes[] = { { "SetNumberOfIsosurfaceOpacities", &Self::SetNumberOfIsosurfaceOpacities },
-    { "SetBlendMode", &Self::SetBlendMode }, { "SetCropping", &Self::SetCropping },
-    { "SetPickable", &Self::SetPickable }, { "SetUsePreIntegration", &Self::SetUsePreIntegration },
-    { "SetDevice", &Self::SetDevice }, { "SetNumberOfThreads", &Self::SetNumberOfThreads } };
-  for (const auto& each : wholes)
-  {
-    if (method == each.Name && message.GetArgument(0, first, &whole))
-    {
-      (object->*each.Set)(whole);
-      return true;
-    }
-  }
-  if (method == "SetRepresentation" && message.GetArgument(0, first, &text))
-  {
-    object->SetRepresentation(text);
-  }
-  else if (method == "SetContourArray" && message.GetArgument(0, first + 4, &text)) // of five, as for any array
-  {
-    object->SetContourArray(text);
-  }
-  else if (method == "SetSampleDistance" && message.GetArgument(0, first, &number[0]))
-  {
-    object->SetSampleDistance(number[0]);
-  }
-  else if (method == "SetOpacity" && message.GetArgument(0, first, &number[0]))
-  {
-    object->SetOpacity(number[0]);
-  }
-  else if (method == "SetIsosurfaceOpacity" && message.GetArgument(0, first, &whole) &&
-    message.GetArgument(0, first + 1, &number[0]))
-  {
-    object->SetIsosurfaceOpacity(whole, number[0]);
-  }
-  else if (method == "SetDiffuseColor" && message.GetArgument(0, first, &number[0]) &&
-    message.GetArgument(0, first + 1, &number[1]) && message.GetArgument(0, first + 2, &number[2]))
-  {
-    object->SetDiffuseColor(number[0], number[1], number[2]);
-  }
-  else
-  {
-    return false;
-  }
-  return true;
-}
-
-// The methods that give an array.
-bool Ask(vtkPMBVolumeRepresentation* object, const std::string& method, vtkClientServerStream& result)
-{
-  const bool isCurve = method == "GetIsovalueCurve";
-  if (!isCurve && method != "GetSuggestedIsovalues")
-  {
-    return false;
-  }
-  vtkObjectBase* array = isCurve ? object->GetIsovalueCurve() : object->GetSuggestedIsovalues();
-  result.Reset();
-  result << vtkClientServerStream::Reply << array << vtkClientServerStream::End;
-  return true;
-}
-
-int Call(vtkClientServerInterpreter* interpreter, vtkObjectBase* object, const char* method,
-  const vtkClientServerStream& message, vtkClientServerStream& result, void*)
-{
-  const char* commandName = "vtkImageVolumeRepresentation";
-  auto* representation = static_cast<vtkPMBVolumeRepresentation*>(object);
-  return CallOwn(representation, method, message) || Ask(representation, method, result) ||
-    (interpreter->HasCommandFunction(commandName) &&
-      interpreter->CallCommandFunction(commandName, object, method, message, result));
-}
-
-void AddFunctions(vtkClientServerInterpreter* interpreter)
-{
-  interpreter->AddNewInstanceFunction("vtkPMBVolumeRepresentation", NewRepresentation);
-  interpreter->AddCommandFunction("vtkPMBVolumeRepresentation", Call);
-}
-}
-
-void vtkPMBVolumeRepresentation::Register()
-{
-  vtkClientServerInterpreterInitializer::GetInitializer()->RegisterCallback(AddFunctions);
 }
 VTK_ABI_NAMESPACE_END

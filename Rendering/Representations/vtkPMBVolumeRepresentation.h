@@ -20,6 +20,7 @@
 #define vtkPMBVolumeRepresentation_h
 
 #include "vtkImageVolumeRepresentation.h"
+#include "vtkPMBOnce.h" // For warnings
 
 #include <initializer_list> // For arrays
 #include <map>              // For components
@@ -46,9 +47,9 @@ public:
 
   /**
    * The point array to contour. Empty, as in state files from before this property: the array to color by, or without one the first
-   * point array.
+   * point array. The numbers, which ParaView gives with any array, are ignored.
    */
-  void SetContourArray(const char* name);
+  void SetContourArray(int, int, int, int, const char* name);
 
   ///@{
   /**
@@ -95,11 +96,6 @@ public:
 
   int ProcessViewRequest(vtkInformationRequestKey*, vtkInformation* inInfo, vtkInformation* outInfo) override;
 
-  /**
-   * Makes the class known to ParaView in this process. An initializer of the plugin.
-   */
-  static void Register();
-
 protected:
   vtkPMBVolumeRepresentation();
   ~vtkPMBVolumeRepresentation() override = default;
@@ -128,7 +124,7 @@ private:
   bool Surfaces = true;
   int Blend = 0;
   bool Pickable = true;
-  bool IsTold = false;     // that the blend mode cannot be drawn
+  vtkPMB::Once Told;       // that the blend mode, or an array, cannot be drawn
   bool IsPiece = false;    // other ranks have the rest
   bool CropsToBox = false; // the user's box
   double OwnBox[6];        // of this piece without ghosts; empty: the whole of it
@@ -140,7 +136,6 @@ private:
   vtkNew<vtkVolumeProperty> SurfaceProperty;
   std::vector<double> Drawn; // in it: isovalues and opacities in turn
   std::string ContourArray;
-  std::string Missing; // the last array to contour that was said to be missing
   using Samples =
     std::tuple<vtkDataArray*, vtkMTimeType, int>; // an array, its time, and the component; -1: the magnitude
   std::map<Samples, vtkSmartPointer<vtkDataArray>> Components; // of arrays with several
