@@ -15,6 +15,7 @@ Columns: `first`, update and picture after Apply; `filter`, the filter's own exe
 filter; `render`, Render after it; `picture`, update and render together; `again`, the same picture drawn once more;
 `turn`, a picture of a drag with the mouse."""
 import argparse
+import ctypes
 import glob
 import os
 import re
@@ -142,4 +143,5 @@ def main():
 
 
 main()
+ctypes.CDLL(None).fflush(None)  # from ParaView 5.13 on Python's output goes through C's
 os._exit(0)  # a live view can make the exit code of a success 1
