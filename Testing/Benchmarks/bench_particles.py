@@ -11,13 +11,13 @@ from bench_common import parser_of
 
 parser = parser_of(__doc__)
 parser.add_argument("--scene", choices=("dam", "galaxy", "molecules", "box"), default="dam",
-                    help="dam: water with waves and spray, spacing 1 (default); galaxy: two arms, dense at the center, most of "
-                    "the box is empty; molecules: chains of 1000 spheres, radii from 0.2 to 2, which the others do not have; "
+                    help="dam: water with waves and spray, spacing 1 (default); galaxy: two arms, dense at the center, "
+                    "mostly empty; molecules: chains of 1000 spheres, radii from 0.2 to 2, which the others do not have; "
                     "box: the dam with the polynomial kernel in a box of 128^3 cells, with 500000 particles or more 256^3")
 parser.add_argument("--particles", type=int, default=200000, help="about so many (200000)")
 parser.add_argument("--threads", type=int, default=1, help="of each (1)")
 parser.add_argument("--runs", type=int, default=3, help="of which the fastest counts (3)")
-parser.add_argument("--spin", action="store_true", help="turns the particles by a degree about z before each run, and prints the "
+parser.add_argument("--spin", action="store_true", help="turns the particles by a degree about z before each run; prints the "
                     "median of the runs")
 parser.add_argument("--vtk", action="store_true", help="VTK's filters too: they fill a grid over the whole box, which takes "
                     "minutes for 50000 particles or more")

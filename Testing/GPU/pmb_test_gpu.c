@@ -9,13 +9,13 @@ static void types_and_sizes(void)
   static const int64_t sizes[][3] = { { 1, 1, 1 }, { 2, 2, 2 }, { 2, 1, 9 }, { 3, 66, 30 }, { 31, 3, 5 },
     { 32, 4, 4 }, { 33, 5, 5 }, { 34, 6, 7 }, { 64, 64, 16 }, { 65, 8, 9 }, { 70, 45, 37 }, { 131, 17, 9 },
     { 257, 9, 5 }, { 600, 5, 6 }, { 5, 7, 150 } };
-  pair p = pair_new();
+  OWNED_PAIR p = pair_new();
   test_rng rng = { 7 };
   const int step = is_short() ? 4 : 1;
   for (int type = PMB_INT8; type <= PMB_FLOAT64; type++)
     for (int s = type % step; s < (int)(sizeof sizes / sizeof *sizes); s += step)
       for (int data = 0; data < DATA_KINDS; data += step) {
-        test_volume v;
+        OWNED_VOLUME v;
         volume_make(&v, (pmb_type)type, sizes[s][0], sizes[s][1], sizes[s][2], (s + data) % LAYOUTS);
         volume_fill(&v, data, &rng);
         volume_world(&v, (s + type) % WORLDS, &rng);
@@ -26,38 +26,34 @@ static void types_and_sizes(void)
           p.estimator = (pmb_gradient_estimator)e;
           extract_all(&p, &v, 1, &rng);
         }
-        volume_free(&v);
       }
   enough(&p, TEST_SLOW ? 30000 : 100000);
-  pair_free(&p);
 }
 
 static void fuzz(void)
 {
-  pair p = pair_new();
+  OWNED_PAIR p = pair_new();
   test_rng rng = { 20 };
   const int cases = is_short() ? 40 : 1500;
   for (int n = 0; n < cases; n++) {
-    test_volume v;
+    OWNED_VOLUME v;
     const int64_t most = n % 3 ? 40 : 140;
     volume_random(&v, rng_int(&rng, 1, most), rng_int(&rng, 1, 40), rng_int(&rng, 1, 40), &rng);
     bind_both(&p, &v);
     p.estimator = (pmb_gradient_estimator)rng_int(&rng, PMB_CENTRAL, PMB_SOBEL);
     extract_all(&p, &v, 1 + n % 7 / 5, &rng);
-    volume_free(&v);
   }
   enough(&p, is_short() ? 10000 : 5000000);
-  pair_free(&p);
 }
 
 /* Many bricks: several tiles in every scan, bricks full of points, lists longer than one pass. */
 static void large(void)
 {
   static const pmb_type types[] = { PMB_FLOAT32, PMB_UINT8, PMB_UINT16, PMB_FLOAT64 };
-  pair p = pair_new();
+  OWNED_PAIR p = pair_new();
   test_rng rng = { 3 };
   for (int n = 0; n < (is_short() ? 2 : 8); n++) {
-    test_volume v;
+    OWNED_VOLUME v;
     const double isovalue = n % 2 ? 0.1 : -0.012;
     volume_sampled(&v, types[n / 2 % 4], is_short() ? 100 : 260, n % 2 ? gyroid : cayley);
     test_about("%s of %s", n % 2 ? "gyroid" : "Cayley", type_name(v.view.type));
@@ -65,27 +61,24 @@ static void large(void)
     extract_plain(&p, &isovalue, 1, 0);
     extract_plain(&p, &isovalue, 1, 1);
     extract_all(&p, &v, 1, &rng);
-    volume_free(&v);
   }
   for (int data = 0; data < 3; data++) {
-    test_volume v;
+    OWNED_VOLUME v;
     volume_make(&v, data == 1 ? PMB_UINT8 : PMB_FLOAT32, 200, 150, is_short() ? 10 : 130, LAYOUT_PACKED);
     volume_fill(&v, data == 2 ? DATA_PLATEAU : DATA_NOISE, &rng);
     test_about("large data %d", data);
     bind_both(&p, &v);
     extract_all(&p, &v, 1, &rng);
-    volume_free(&v);
   }
-  pair_free(&p);
 }
 
 /* Hidden samples and cells, few and many, of all types; several isovalues; a volume that is bound again with other flags. */
 static void hidden(void)
 {
-  pair p = pair_new();
+  OWNED_PAIR p = pair_new();
   test_rng rng = { 23 };
   for (int n = 0; n < (is_short() ? 10 : 120); n++) {
-    test_volume v;
+    OWNED_VOLUME v;
     volume_make(&v, (pmb_type)(1 + n % 10), rng_int(&rng, 1, 140), rng_int(&rng, 1, 30), rng_int(&rng, 1, 30),
       n % 4 ? LAYOUT_PACKED : (int)rng_int(&rng, 0, LAYOUTS - 1));
     volume_fill(&v, (int)rng_int(&rng, 0, DATA_KINDS - 1), &rng);
@@ -99,10 +92,8 @@ static void hidden(void)
     v.view.sample_flags = NULL;
     bind_both(&p, &v);
     extract_all(&p, &v, 1, &rng);
-    volume_free(&v);
   }
   enough(&p, is_short() ? 1000 : 100000);
-  pair_free(&p);
 }
 
 /* More parts than a transfer has slots, with few and many host threads, and rows of 512 and 509 bytes. */
@@ -111,14 +102,14 @@ static void transfers(void)
   static const int threads[] = { 1, 2, 5, 40 };
   const int64_t ny = is_short() ? 64 : 512, nz = is_short() ? 160 : 310;
   const double isovalue = 50;
-  pmb_context *cpu = cpu_new();
+  OWNED_CONTEXT cpu = cpu_new();
   for (int n = 0; n < 8; n++) {
     const int64_t nx = n % 2 ? 509 : 512;
-    pmb_context *gpu = NULL;
+    OWNED_CONTEXT gpu = NULL;
     const pmb_options options = {
       .struct_size = sizeof options, .device = PMB_DEVICE_GPU, .threads = threads[n / 2]
     };
-    test_volume v;
+    OWNED_VOLUME v;
     pair p = { .cpu = cpu };
     if (pmb_create(&options, &gpu) == PMB_UNAVAILABLE) test_skip("%s", pmb_error(NULL));
     p.gpu = gpu;
@@ -130,10 +121,7 @@ static void transfers(void)
     extract_both(&p, &isovalue, 1, 0, PMB_FLOAT32, PMB_INT32);
     extract_both(&p, &isovalue, 1, 1, PMB_FLOAT64, PMB_INT64);
     enough(&p, 100000);
-    volume_free(&v);
-    pmb_destroy(gpu);
   }
-  pmb_destroy(cpu);
 }
 
 /* A column of almost only zeros, with so many bricks that a warp of select needs several rounds. */
@@ -142,11 +130,11 @@ static void many_bricks(void)
   enum { STEP = 997 };
   const int64_t length = is_short() ? 1000000 : 17000000;
   static const pmb_type types[] = { PMB_UINT8, PMB_INT16, PMB_FLOAT32, PMB_FLOAT64 };
-  pair p = pair_new();
+  OWNED_PAIR p = pair_new();
   test_rng rng = { 33 };
   for (int n = 0; n < (is_short() ? 1 : 4); n++) {
     const double isovalues[] = { 50, 90 };
-    test_volume v;
+    OWNED_VOLUME v;
     volume_make(&v, types[n], 2, 2, length, LAYOUT_PACKED);
     memset(v.memory, 0, (size_t)(4 * length) * pmb_type_size(types[n]));
     for (int64_t i = 0; i < 4 * length; i += STEP) {
@@ -159,10 +147,8 @@ static void many_bricks(void)
     test_about("many bricks of %s", type_name(types[n]));
     bind_both(&p, &v);
     extract_both(&p, isovalues, 2, n & 1, PMB_FLOAT32, PMB_INT32);
-    volume_free(&v);
   }
   CHECK(p.triangles > length / 1000, "only %lld triangles compared", (long long)p.triangles);
-  pair_free(&p);
 }
 
 /* Isovalues for a volume: some twice, some equal to samples, some outside the range. */
@@ -199,14 +185,14 @@ static void several_isovalues(void)
 {
   static const int64_t sizes[][3] = { { 2, 1, 9 }, { 33, 5, 5 }, { 70, 45, 37 }, { 131, 60, 90 } };
   static const int64_t counts[] = { 2, 3, 16, 17, 40 };
-  pair p = pair_new();
+  OWNED_PAIR p = pair_new();
   test_rng rng = { 31 };
   for (int type = PMB_INT8; type <= PMB_FLOAT64; type++)
     for (int s = 0; s < (is_short() ? 2 : 4); s++)
       for (int data = s % 2; data < DATA_KINDS; data += is_short() ? 4 : 2) {
         const int64_t n = counts[rng_int(&rng, 0, 4)];
         double isovalues[40];
-        test_volume v;
+        OWNED_VOLUME v;
         volume_make(&v, (pmb_type)type, sizes[s][0], sizes[s][1], sizes[s][2], (s + data) % LAYOUTS);
         volume_fill(&v, data, &rng);
         volume_world(&v, (s + type) % WORLDS, &rng);
@@ -215,18 +201,16 @@ static void several_isovalues(void)
         mixed_isovalues(&v, n, &rng, isovalues);
         several_both(&p, isovalues, n, 0);
         several_both(&p, isovalues, n, 1);
-        volume_free(&v);
       }
   enough(&p, is_short() ? 1000 : 100000);
-  pair_free(&p);
 }
 
 /* The scan's epochs wrap around after 16,384 counts. */
 static void scan_epochs_wrap_around(void)
 {
-  pair p = pair_new();
+  OWNED_PAIR p = pair_new();
   test_rng rng = { 12 };
-  test_volume v;
+  OWNED_VOLUME v;
   pmb_sizes first, sizes;
   const double isovalue = 0.3;
   const pmb_request request = { sizeof request, &isovalue, 1, 1 };
@@ -239,8 +223,6 @@ static void scan_epochs_wrap_around(void)
     CHECK(sizes.points == first.points && sizes.triangles == first.triangles, "count %d: %lld points, not %lld", i,
       (long long)sizes.points, (long long)first.points);
   }
-  volume_free(&v);
-  pair_free(&p);
 }
 
 enum { BINS = 50 };
@@ -269,11 +251,11 @@ static void same_numbers(const pair *p, double low, double high)
 /* All types and data, sizes that end within a brick, hidden and non-finite samples. */
 static void histogram(void)
 {
-  pair p = pair_new();
+  OWNED_PAIR p = pair_new();
   test_rng rng = { 65 };
   int compared = 0;
   for (int n = 0; n < (is_short() ? 60 : 400); n++) {
-    test_volume v;
+    OWNED_VOLUME v;
     volume_make(&v, (pmb_type)(1 + n % 10), rng_int(&rng, 2, 130), rng_int(&rng, 2, 20), rng_int(&rng, 2, 40),
       n / 10 % LAYOUTS);
     volume_fill(&v, n % DATA_KINDS, &rng);
@@ -288,17 +270,15 @@ static void histogram(void)
       same_numbers(&p, info.minimum, info.maximum);
       compared++;
     }
-    volume_free(&v);
   }
   CHECK(compared > 40, "only %d volumes compared", compared);
-  pair_free(&p);
 }
 
 /* Histograms between meshes: the volume is uploaded once, and the meshes are right. */
 static void histogram_beside_isovalues(void)
 {
-  pair p = pair_new();
-  subjects s;
+  OWNED_PAIR p = pair_new();
+  OWNED_SUBJECTS s;
   subjects_make(&s, 70);
   bind_both(&p, &s.volume[0]);
   for (int n = 0; n < 3; n++) {
@@ -309,8 +289,6 @@ static void histogram_beside_isovalues(void)
     gives_subject(p.gpu, &s, 0, "after a histogram");
   }
   CHECK(info_of(p.gpu).uploads == 1, "%d uploads", (int)info_of(p.gpu).uploads);
-  subjects_free(&s);
-  pair_free(&p);
 }
 
 /* clang-format off */

@@ -42,9 +42,8 @@ static void *counted_allocate(void *user, size_t bytes)
 static void counted_release(void *user, void *memory)
 {
   (void)user;
-  size_t *p = (size_t *)(void *)((char *)memory - 64);
+  OWNED size_t *p = (size_t *)(void *)((char *)memory - 64);
   host_bytes -= (int64_t)*p;
-  free(p);
 }
 
 /* Checks that all host memory was freed. */
@@ -210,7 +209,7 @@ static void default_goes_to_the_cpu(void)
   for (int i = 0; i < 2; i++) {
     int told = 0;
     for (int n = 1; n < 60; n++) {
-      pmb_context *context = NULL;
+      OWNED_CONTEXT context = NULL;
       test_about("code %d at call %d", cases[i].code, n);
       set_fault(n, cases[i].code);
       if (!CHECK_STATUS(NULL, pmb_create(NULL, &context), PMB_OK)) continue;
@@ -219,7 +218,6 @@ static void default_goes_to_the_cpu(void)
       CHECK((info.device == PMB_DEVICE_GPU) == !*note, "device %d, note '%s'", (int)info.device, note);
       CHECK(!*note || (info.device_number == 0 && !info.device_name), "number %d", info.device_number);
       told += strstr(note, cases[i].text) != NULL;
-      pmb_destroy(context);
     }
     CHECK(told > 0, "code %d: never reported", cases[i].code);
   }
@@ -311,7 +309,7 @@ static void bystanders(void)
 /* After a fault the driver may refuse the GPU to the process: then the error says so, and the default is the CPU. */
 static void after_a_real_fault(subject *s)
 {
-  pmb_context *context = NULL;
+  OWNED_CONTEXT context = NULL;
   test_mesh got;
   if (counted_create(&context) == PMB_OK) {
     bind_to(context, &s->volume.view);
@@ -328,7 +326,6 @@ static void after_a_real_fault(subject *s)
   CHECK_STATUS(context, mesh_extract(context, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
   mesh_equal(&s->want, &got, "by default after a fault");
   mesh_free(&got);
-  pmb_destroy(context);
 }
 
 /* A real fault at the call whose number is in PMB_TEST_REAL_FAULT. Runs only on request, with no other process on the GPU: traps
@@ -354,9 +351,9 @@ static void real_fault(void)
 static void unusable_driver(void)
 {
   const char *says = getenv("PMB_TEST_DRIVER");
-  pmb_context *context = NULL;
-  test_volume v;
-  test_mesh want;
+  OWNED_CONTEXT context = NULL;
+  OWNED_VOLUME v;
+  OWNED_MESH want;
   if (!says) test_skip("for drivers that cannot be used; see CMakeLists.txt and run.sh");
   const pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_GPU };
   CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_UNAVAILABLE);
@@ -372,9 +369,6 @@ static void unusable_driver(void)
     bind_to(context, &v.view);
     gives(context, ISOVALUE, &want, "on the CPU");
   }
-  pmb_destroy(context);
-  mesh_free(&want);
-  volume_free(&v);
 }
 
 /* clang-format off */

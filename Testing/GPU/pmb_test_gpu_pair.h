@@ -25,6 +25,8 @@ static inline void pair_free(pair *p)
   pmb_destroy(p->gpu);
 }
 
+#define OWNED_PAIR OWNED_BY(pair_free) pair
+
 static inline void same_info(const pair *p)
 {
   const pmb_info c = info_of(p->cpu), g = info_of(p->gpu);

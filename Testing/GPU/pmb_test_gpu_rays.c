@@ -143,12 +143,12 @@ static int compare(pmb_context *gpu, pmb_context *cpu, const scene *s)
 
 static void random_scenes(void)
 {
-  pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
+  OWNED_CONTEXT gpu = gpu_new(0), cpu = cpu_new();
   test_rng rng = { 77 };
   int64_t shown = 0;
   const int rounds = is_short() ? 60 : 1000;
   for (int n = 0; n < rounds; n++) {
-    test_volume v, other;
+    OWNED_VOLUME v, other;
     static scene s;
     volume_random(&v, rng_int(&rng, 1, 90), rng_int(&rng, 1, 30), rng_int(&rng, 1, 30), &rng);
     const int64_t *dims = v.view.dims;
@@ -161,21 +161,17 @@ static void random_scenes(void)
       color_by(&other, (uint64_t)(n % 2), &rng, &s);
       shown += compare(gpu, cpu, &s);
     }
-    volume_free(&other);
-    volume_free(&v);
   }
   CHECK(shown > rounds * 300, "only %lld pixels of %d rounds show something", (long long)shown, rounds);
-  pmb_destroy(gpu);
-  pmb_destroy(cpu);
 }
 
 /* Rays and contours do not disturb each other, and the volume is uploaded once. */
 static void beside_contours(void)
 {
-  pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
+  OWNED_CONTEXT gpu = gpu_new(0), cpu = cpu_new();
   test_rng rng = { 5 };
-  test_volume v;
-  test_mesh before, after;
+  OWNED_VOLUME v;
+  OWNED_MESH before, after;
   static scene s;
   const double isovalue = 0.1;
   int shown = 0;
@@ -192,11 +188,6 @@ static void beside_contours(void)
   CHECK(shown > PIXELS / 4, "only %d pixels show something", shown);
   mesh_equal(&before, &after, "before and after rays");
   CHECK(info_of(gpu).uploads == 1, "%lld uploads", (long long)info_of(gpu).uploads);
-  mesh_free(&before);
-  mesh_free(&after);
-  volume_free(&v);
-  pmb_destroy(gpu);
-  pmb_destroy(cpu);
 }
 
 static void *to_device(const void *host, size_t bytes)
@@ -211,9 +202,9 @@ static void *to_device(const void *host, size_t bytes)
 static void device_memory(void)
 {
   enum { COLORS_NAME = 3, DEPTH_NAME, LIMITS_NAME, SMALL_NAME };
-  pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
+  OWNED_CONTEXT gpu = gpu_new(0), cpu = cpu_new();
   test_rng rng = { 9 };
-  test_volume v;
+  OWNED_VOLUME v;
   static scene s;
   static picture host, copy;
   pmb_gl_buffers *buffers = NULL;
@@ -266,9 +257,6 @@ static void device_memory(void)
   cudaFree(depth);
   cudaFree(limits);
   cudaFree(starts);
-  volume_free(&v);
-  pmb_destroy(gpu);
-  pmb_destroy(cpu);
 }
 
 /* clang-format off */

@@ -38,7 +38,7 @@ static void emit_into_pool(pmb_context *context, const test_mesh *want)
 static void all_gpus_give_the_same_bytes(void)
 {
   const int gpus = gpus_or_skip();
-  subjects s;
+  OWNED_SUBJECTS s;
   pmb_context *contexts[2 * MOST];
   subjects_make(&s, is_short() ? 40 : 128);
   for (int i = 0; i < 2; i++) s.volume[i].view.version = (uint64_t)i + 1;
@@ -60,27 +60,23 @@ static void all_gpus_give_the_same_bytes(void)
       emit_into_pool(contexts[i], &s.want[round % 2]);
     }
   for (int i = 0; i < 2 * gpus; i++) pmb_destroy(contexts[i]);
-  subjects_free(&s);
 }
 
 static void limit_is_per_gpu(void)
 {
-  subjects s;
+  OWNED_SUBJECTS s;
   gpus_or_skip();
   subjects_make(&s, is_short() ? 40 : 128);
-  pmb_context *first = gpu_new_on(1, 0);
+  OWNED_CONTEXT first = gpu_new_on(1, 0);
   bind_to(first, &s.volume[0].view);
   gives_subject(first, &s, 0, "alone");
   const int64_t need = info_of(first).device_peak_bytes;
-  pmb_context *second = gpu_new_on(2, need + need / 4);
+  OWNED_CONTEXT second = gpu_new_on(2, need + need / 4);
   bind_to(second, &s.volume[1].view);
   gives_subject(second, &s, 1, "within the limit");
   gives_subject(first, &s, 0, "again");
   CHECK(info_of(first).uploads == 1, "the other GPU's limit moved the volume out: %lld uploads",
     (long long)info_of(first).uploads);
-  pmb_destroy(first);
-  pmb_destroy(second);
-  subjects_free(&s);
 }
 
 /* A progress hook's work during a call on another GPU: frees pool memory or calls another context. */
@@ -102,7 +98,7 @@ static int call_others(void *user, double fraction)
 
 static void hooks_call_other_contexts(void)
 {
-  subjects s;
+  OWNED_SUBJECTS s;
   gpus_or_skip();
   subjects_make(&s, is_short() ? 40 : 128);
   for (int what = 0; what < 3; what++)
@@ -119,7 +115,6 @@ static void hooks_call_other_contexts(void)
       pmb_destroy(context);
       pmb_destroy(work.other);
     }
-  subjects_free(&s);
 }
 
 /* By default a process uses the GPU of its local rank, whatever launcher started it. PMB_GPU, counted from 0, overrides that. */

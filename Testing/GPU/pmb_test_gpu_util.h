@@ -142,6 +142,8 @@ static inline void subjects_free(subjects *s)
   }
 }
 
+#define OWNED_SUBJECTS OWNED_BY(subjects_free) subjects
+
 /* The same for volume i, which is bound. */
 static inline int gives_subject(pmb_context *context, const subjects *s, int i, const char *what)
 {

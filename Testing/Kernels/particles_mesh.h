@@ -9,6 +9,13 @@
 #include "particles/pmb_particles.h"
 #include "test_util.h"
 
+#define OWNED_PARTICLES OWNED_BY(own_particles) test_particles
+typedef pmb_particles *test_particles;
+static inline void own_particles(pmb_particles **particles)
+{
+  pmb_particles_destroy(*particles);
+}
+
 enum { ANISOTROPIC = PMB_KERNEL_SPHERES + 1, KERNELS };
 
 /* kernel: a pmb_particle_kernel, or ANISOTROPIC for the anisotropic spline. */

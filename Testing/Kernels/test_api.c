@@ -11,12 +11,11 @@
 /* Checks that the context still works: extracts a small sphere. */
 static void works(pmb_context *context)
 {
-  test_volume v;
+  OWNED_VOLUME v;
   volume_sampled(&v, PMB_FLOAT32, 12, ball);
   CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
   judge_isovalue(context, &v, 0, 1, 0);
   pmb_unbind(context);
-  volume_free(&v);
 }
 
 static void refuses_options(const pmb_options *options, pmb_status status, const char *word)
@@ -45,7 +44,7 @@ static void create(void)
   };
   const pmb_options good = { .struct_size = sizeof good };
   pmb_options o = good;
-  pmb_context *context = NULL;
+  OWNED_CONTEXT context = NULL;
   CHECK(pmb_create(NULL, NULL) == PMB_INVALID, "no place for the context");
   for (size_t n = 0; n < sizeof list / sizeof *list; n++) {
     o = good;
@@ -74,7 +73,6 @@ static void create(void)
   CHECK(pmb_create(NULL, &context) == PMB_OK && context, "defaults: %s", pmb_error(NULL));
   CHECK(!strcmp(pmb_error(context), "no error"), "a fresh context says \"%s\"", pmb_error(context));
   works(context);
-  pmb_destroy(context);
 }
 
 static void small_functions(void)
@@ -91,7 +89,7 @@ static void small_functions(void)
 
 static void info(void)
 {
-  pmb_context *context = context_new(3, NULL);
+  OWNED_CONTEXT context = context_new(3, NULL);
   pmb_info i = { 0 };
   CHECK(pmb_get_info(NULL, &i) == PMB_INVALID, "no context");
   CHECK(pmb_get_info(context, NULL) == PMB_INVALID, "no place for the facts");
@@ -103,7 +101,6 @@ static void info(void)
     i.minimum, i.maximum);
   CHECK(
     i.bytes >= 0 && i.peak_bytes >= i.bytes, "bytes %lld, peak %lld", (long long)i.bytes, (long long)i.peak_bytes);
-  pmb_destroy(context);
 }
 
 /* After a refused bind no volume is bound, not even the one before. */
@@ -139,8 +136,8 @@ static void bind_refuses_descriptors(void)
     WRONG(pmb_volume, first[1], INT64_MAX, "first"),
     WRONG(pmb_volume, first[2], -((int64_t)1 << 52) - 1, "first"),
   };
-  pmb_context *context = context_new(2, NULL);
-  test_volume v;
+  OWNED_CONTEXT context = context_new(2, NULL);
+  OWNED_VOLUME v;
   volume_sampled(&v, PMB_FLOAT32, 6, ball);
   CHECK(pmb_bind(NULL, &v.view) == PMB_INVALID, "no context");
   refuses_bind(context, &v, NULL, PMB_INVALID, "volume");
@@ -152,8 +149,6 @@ static void bind_refuses_descriptors(void)
   pmb_volume w = v.view;
   w.samples = (const char *)v.view.samples + 1;
   refuses_bind(context, &v, &w, PMB_INVALID, "aligned");
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 static void bind_refuses_sizes_beyond_64_bits(void)
@@ -161,8 +156,8 @@ static void bind_refuses_sizes_beyond_64_bits(void)
   static const int64_t large[][3] = { { INT64_MAX, INT64_MAX, INT64_MAX }, { INT64_MAX, 2, 2 }, { 2, INT64_MAX, 2 },
     { 2, 2, INT64_MAX }, { (int64_t)1 << 32, (int64_t)1 << 32, 2 },
     { (int64_t)1 << 21, (int64_t)1 << 21, (int64_t)1 << 21 } };
-  pmb_context *context = context_new(1, NULL);
-  test_volume v;
+  OWNED_CONTEXT context = context_new(1, NULL);
+  OWNED_VOLUME v;
   volume_sampled(&v, PMB_UINT8, 6, ball);
   for (size_t n = 0; n < sizeof large / sizeof *large; n++) {
     char word[32];
@@ -172,8 +167,6 @@ static void bind_refuses_sizes_beyond_64_bits(void)
     snprintf(word, sizeof word, "%lld", (long long)large[n][2]);
     refuses_bind(context, &v, &w, PMB_TOO_LARGE, word);
   }
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 static void bind_refuses_matrices(void)
@@ -181,8 +174,8 @@ static void bind_refuses_matrices(void)
   static const double singular[][12] = { { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0 },
     { 1, 2, 3, 0, 2, 4, 6, 0, 0, 0, 1, 0 }, { 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1 },
     { 1, 0, 1, 0, 0, 1, 1, 0, 1, 1, 2, 0 } };
-  pmb_context *context = context_new(1, NULL);
-  test_volume v;
+  OWNED_CONTEXT context = context_new(1, NULL);
+  OWNED_VOLUME v;
   volume_sampled(&v, PMB_FLOAT32, 6, ball);
   for (int n = 0; n < 4; n++) {
     pmb_volume w = v.view;
@@ -194,15 +187,13 @@ static void bind_refuses_matrices(void)
     w.index_to_world[n] = n % 2 ? NAN : -INFINITY;
     refuses_bind(context, &v, &w, PMB_INVALID, "index_to_world");
   }
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 /* The descriptor may be freed after bind. Only the samples must stay until unbind. */
 static void bind_copies_the_descriptor(void)
 {
-  pmb_context *context = context_new(2, NULL);
-  test_volume v;
+  OWNED_CONTEXT context = context_new(2, NULL);
+  OWNED_VOLUME v;
   pmb_sizes sizes;
   double isovalue = 0;
   pmb_request request = { sizeof request, &isovalue, 1, 1 };
@@ -217,8 +208,6 @@ static void bind_copies_the_descriptor(void)
   pmb_unbind(context);
   pmb_unbind(NULL);
   CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_INVALID);
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 static void refuses_count(pmb_context *context, const pmb_request *request, const char *word)
@@ -243,9 +232,9 @@ static void count_refuses_requests(void)
   } not_finite[] = { { NAN, "nan" }, { INFINITY, "inf" }, { -INFINITY, "-inf" } };
   double isovalues[3] = { 0, 0.25, 0.5 };
   const pmb_request good = { sizeof good, isovalues, 3, 1 };
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   pmb_sizes sizes;
-  test_volume v;
+  OWNED_VOLUME v;
   volume_sampled(&v, PMB_FLOAT32, 9, ball);
   CHECK(pmb_count(NULL, &good, &sizes, NULL) == PMB_INVALID, "no context");
   refuses_count(context, &good, "bound");
@@ -263,8 +252,6 @@ static void count_refuses_requests(void)
   isovalues[1] = 0.25;
   CHECK_STATUS(context, pmb_count(context, &good, NULL, NULL), PMB_INVALID);
   judge_isovalue(context, &v, 0, 1, 0);
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 /* clang-format off */

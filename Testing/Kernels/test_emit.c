@@ -44,7 +44,7 @@ static void end(scene *s)
 /* Checks that emit fails, names the value and writes nothing, and that a correct call then succeeds. */
 static void refuses(scene *s, const pmb_mesh *mesh, const char *word)
 {
-  test_mesh before;
+  OWNED_MESH before;
   test_about("a mesh with a wrong %s", word);
   mesh_make(&before, s->mesh.sizes, PMB_FLOAT32, PMB_INT32);
   mesh_free(&s->mesh);
@@ -57,7 +57,6 @@ static void refuses(scene *s, const pmb_mesh *mesh, const char *word)
   mesh_equal(&before, &s->mesh, "written by a refused emit");
   CHECK_STATUS(s->context, pmb_emit(s->context, &s->mesh.view), PMB_OK);
   judge_reference(&s->mesh, s->reference);
-  mesh_free(&before);
 }
 
 static void refuses_meshes(void)
@@ -156,7 +155,7 @@ static void emits_any_subset_of_arrays(void)
   begin(&s);
   CHECK_STATUS(s.context, pmb_emit(s.context, &s.mesh.view), PMB_OK);
   for (int subset = 0; subset < 1 << MESH_ARRAYS; subset++) {
-    test_mesh m;
+    OWNED_MESH m;
     mesh_array all[MESH_ARRAYS], some[MESH_ARRAYS];
     mesh_make(&m, s.mesh.sizes, PMB_FLOAT32, PMB_INT32);
     mesh_arrays(&s.mesh, all);
@@ -176,7 +175,6 @@ static void emits_any_subset_of_arrays(void)
       if (!(subset >> n & 1)) memcpy(some[n].data, all[n].data, all[n].used);
     mesh_equal(&s.mesh, &m, "subset");
     mesh_canaries_alive(&m);
-    mesh_free(&m);
   }
   end(&s);
 }
@@ -236,9 +234,9 @@ static void emit_attributes(const test_volume *v, double isovalue, int remove_de
   test_volume arrays[TYPES];
   pmb_attribute a[TYPES];
   pmb_sizes sizes;
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   const int64_t *d = v->view.dims;
-  ref_mesh *r = ref_extract(&v->view, isovalue, remove_degenerate);
+  OWNED_REFERENCE r = ref_extract(&v->view, isovalue, remove_degenerate);
   pmb_request request = { sizeof request, &isovalue, 1, remove_degenerate };
   CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK);
   CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
@@ -269,21 +267,18 @@ static void emit_attributes(const test_volume *v, double isovalue, int remove_de
     free(a[n].output);
     volume_free(arrays + n);
   }
-  ref_free(r);
-  pmb_destroy(context);
 }
 
 static void attributes_of_every_type(void)
 {
   static const int data[] = { DATA_NOISE, DATA_PLATEAU, DATA_SMOOTH, DATA_LIMITS };
   test_rng rng = { 51 };
-  test_volume v;
+  OWNED_VOLUME v;
   volume_make(&v, PMB_UINT8, 37, 9, 11, LAYOUT_INTERLEAVED);
   for (int n = 0; n < 8; n++) {
     volume_fill(&v, DATA_PLATEAU, &rng);
     emit_attributes(&v, n % 2 ? 2 : 1.3, n % 2, data[n / 2], &rng);
   }
-  volume_free(&v);
 }
 
 static void attributes_beside_large_integers(void)
@@ -291,11 +286,10 @@ static void attributes_beside_large_integers(void)
   static const int64_t dims[3] = { 37, 9, 11 };
   test_rng rng = { 55 };
   for (int n = 0; n < WIDE_VOLUMES; n++) {
-    test_volume v;
+    OWNED_VOLUME v;
     double isovalues[WIDE_ISOVALUES];
     volume_wide(&v, n, 2, dims, &rng, isovalues);
     for (int i = 0; i < WIDE_ISOVALUES; i++) emit_attributes(&v, isovalues[i], n % 2, DATA_NOISE, &rng);
-    volume_free(&v);
   }
 }
 
@@ -327,15 +321,15 @@ static int64_t ends_of(pmb_type type, ends *list)
 static void integers_halfway(pmb_type type, const char *path)
 {
   ends list[MOST_ENDS];
-  test_volume v;
+  OWNED_VOLUME v;
   pmb_sizes sizes;
   double isovalue = 0.5;
   const pmb_request request = { sizeof request, &isovalue, 1, 0 };
   const int64_t n = ends_of(type, list);
   const size_t size = pmb_type_size(type);
-  pmb_context *context = context_new(1, path);
-  char *samples = test_allocate(4 * n, size), *output = test_allocate(2 * n, size);
-  float *points = test_allocate(2 * n, 3 * sizeof(float));
+  OWNED_CONTEXT context = context_new(1, path);
+  OWNED char *samples = test_allocate(4 * n, size), *output = test_allocate(2 * n, size);
+  OWNED float *points = test_allocate(2 * n, 3 * sizeof(float));
   volume_make(&v, PMB_INT16, 2, n, 2, LAYOUT_PACKED); /* each x edge is cut in its middle */
   for (int64_t i = 0; i < 4 * n; i++) {
     volume_set(&v, i % 2, i / 2 % n, i / 2 / n, (double)(i % 2));
@@ -351,11 +345,6 @@ static void integers_halfway(pmb_type type, const char *path)
     CHECK(memcmp(output + i * (int64_t)size, &e->middle, size) == 0, "%s: not %lld between %lld and %lld",
       type_name(type), (long long)e->middle, (long long)e->lower, (long long)e->upper);
   }
-  free(samples);
-  free(output);
-  free(points);
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 static void attributes_are_rounded_to_the_nearest(void)
@@ -374,10 +363,10 @@ static void nan_has_one_form(void)
   enum { ENDS = sizeof ends / sizeof *ends, SAMPLES = 4 * ENDS };
   float floats[SAMPLES], got[2 * ENDS];
   double doubles[SAMPLES], wide[2 * ENDS], isovalue = 0.5;
-  test_volume v;
+  OWNED_VOLUME v;
   pmb_sizes sizes;
   const pmb_request request = { sizeof request, &isovalue, 1, 0 };
-  pmb_context *context = context_new(1, NULL);
+  OWNED_CONTEXT context = context_new(1, NULL);
   volume_make(&v, PMB_INT16, 2, ENDS, 2, LAYOUT_PACKED); /* each x edge is cut in its middle */
   for (int i = 0; i < SAMPLES; i++) {
     volume_set(&v, i % 2, i / 2 % ENDS, i / 2 / ENDS, (double)(i % 2));
@@ -397,8 +386,6 @@ static void nan_has_one_form(void)
     CHECK(bits == 0x7fc00000 && wide_bits == UINT64_C(0x7ff8) << 48, "value %d: %x and %llx", i, bits,
       (unsigned long long)wide_bits);
   }
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 /* clang-format off */

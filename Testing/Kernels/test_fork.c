@@ -36,10 +36,9 @@ typedef struct subject {
 
 static void check_mesh(subject *s, pmb_context *context, const char *what)
 {
-  test_mesh got;
+  OWNED_MESH got;
   const pmb_status status = mesh_extract(context, &s->isovalue, 1, 1, PMB_FLOAT64, PMB_INT64, &got);
   if (CHECK_STATUS(context, status, PMB_OK)) mesh_equal(&s->want, &got, what);
-  mesh_free(&got);
 }
 
 static void subject_make(subject *s, int64_t side)
@@ -92,10 +91,9 @@ static void uses_contexts(subject *s)
   check_mesh(s, s->context, "with the volume that the parent bound");
   CHECK_STATUS(s->context, pmb_bind(s->context, &s->volume.view), PMB_OK);
   check_mesh(s, s->context, "bound again");
-  pmb_context *fresh = context_new(THREADS, NULL);
+  OWNED_CONTEXT fresh = context_new(THREADS, NULL);
   CHECK_STATUS(fresh, pmb_bind(fresh, &s->volume.view), PMB_OK);
   check_mesh(s, fresh, "with a context of the child's");
-  pmb_destroy(fresh);
 }
 
 static void forks_again(subject *s)

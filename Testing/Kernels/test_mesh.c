@@ -110,6 +110,23 @@ pmb_context *context_new(int threads, const char *path)
   return context;
 }
 
+void own_memory(void *pointer)
+{
+  void *memory;
+  memcpy(&memory, pointer, sizeof memory);
+  free(memory);
+}
+
+void own_context(pmb_context **context)
+{
+  pmb_destroy(*context);
+}
+
+void own_reference(ref_mesh **mesh)
+{
+  ref_free(*mesh);
+}
+
 pmb_status mesh_extract_by(pmb_context *context, pmb_gradient_estimator estimator, const double *isovalues,
   int64_t count, int remove_degenerate, pmb_type real_type, pmb_type id_type, test_mesh *m)
 {

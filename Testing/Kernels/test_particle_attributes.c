@@ -15,7 +15,7 @@ typedef struct attribute_arrays {
 
 static void emit_attributes(pmb_context *context, const pmb_particle_request *r, attribute_arrays *a)
 {
-  pmb_particles *particles;
+  OWNED_PARTICLES particles;
   a->sizes = (pmb_particle_sizes){ .struct_size = sizeof a->sizes };
   CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
   CHECK_STATUS(context, pmb_particles_count(particles, r, &a->sizes), PMB_OK);
@@ -34,7 +34,6 @@ static void emit_attributes(pmb_context *context, const pmb_particle_request *r,
     .attributes = attributes,
     .attribute_count = 3 };
   CHECK_STATUS(context, pmb_particles_emit(particles, &mesh), PMB_OK);
-  pmb_particles_destroy(particles);
 }
 
 static void free_attributes(attribute_arrays *a)
@@ -124,7 +123,7 @@ static void attributes(void)
 static void attributes_out_of_reach(void)
 {
   const double position[6] = { 0.01, 0.02, 0, 5.01, 5, 5.02 };
-  pmb_context *context = context_new(1, NULL);
+  OWNED_CONTEXT context = context_new(1, NULL);
   for (int kernel = 0; kernel < KERNELS; kernel++) {
     attribute_arrays a = { .whole = { 11, 22 }, .gap = { 1, 2 } };
     pmb_particle_request r = request_of(position, 2, kernel);
@@ -141,7 +140,6 @@ static void attributes_out_of_reach(void)
     }
     free_attributes(&a);
   }
-  pmb_destroy(context);
 }
 
 /* clang-format off */

@@ -194,6 +194,20 @@ pmb_status mesh_extract_by(pmb_context *context, pmb_gradient_estimator estimato
 /* Also binds, with a context of its own, and checks that all calls succeed. */
 void mesh_of_volume(const pmb_volume *volume, double isovalue, int remove_degenerate, test_mesh *m);
 
+/* ---- variables that are freed where their scope ends, in reverse order (test_mesh.c); each needs a value by then ---- */
+
+#define OWNED_BY(function) __attribute__((cleanup(function)))
+#define OWNED OWNED_BY(own_memory) /* OWNED char *text = test_allocate(...) */
+#define OWNED_VOLUME OWNED_BY(volume_free) test_volume
+#define OWNED_MESH OWNED_BY(mesh_free) test_mesh
+#define OWNED_CONTEXT OWNED_BY(own_context) test_context
+#define OWNED_REFERENCE OWNED_BY(own_reference) test_reference
+typedef pmb_context *test_context;
+typedef ref_mesh *test_reference;
+void own_memory(void *pointer); /* the address of a pointer */
+void own_context(pmb_context **context);
+void own_reference(ref_mesh **mesh);
+
 /* ---- judges (test_judge.c) ---- */
 
 /* Compares every array with the reference, exactly where the contract is exact. */

@@ -134,10 +134,8 @@ static int is_same(const papers_system *system, const papers_mesh *mesh, const p
 {
   snprintf(why, WHY, "%lld triangles instead of %lld", (long long)mesh->triangles, (long long)wanted->triangles);
   if (mesh->triangles != wanted->triangles || !check_points(mesh, system->sharing, wanted->points, why)) return 0;
-  triangle *a = sorted(mesh), *b = sorted(wanted);
+  OWNED triangle *a = sorted(mesh), *b = sorted(wanted);
   const int same = same_lists(system, a, b, wanted, why);
-  free(a);
-  free(b);
   return same;
 }
 
@@ -257,7 +255,7 @@ static void all_systems(const test_volume *v, const double *isovalues, int count
 static void fill_and_try(pmb_type type, const int64_t dims[3], int data, int sprinkle, test_rng *rng)
 {
   double isovalues[3];
-  test_volume v;
+  OWNED_VOLUME v;
   volume_make(&v, type, dims[0], dims[1], dims[2], LAYOUT_PACKED);
   volume_fill(&v, data, rng);
   if (sprinkle) volume_sprinkle(&v, sprinkle, rng);
@@ -265,7 +263,6 @@ static void fill_and_try(pmb_type type, const int64_t dims[3], int data, int spr
   test_about("%d x %d x %d %s, data %d, one in %d not finite", (int)dims[0], (int)dims[1], (int)dims[2],
     type_name(type), data, sprinkle);
   all_systems(&v, isovalues, is_short() && ref_samples(&v.view) > 9000 ? 1 : 3, !sprinkle);
-  volume_free(&v);
 }
 
 /* Around the sizes of blocks, tiles, squares, cubes and pyramids, of all types and kinds of data. */
@@ -306,13 +303,12 @@ static void empty(void)
   need_gpu();
   for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++)
     for (size_t t = 0; t < TYPES; t++) {
-      test_volume v;
+      OWNED_VOLUME v;
       volume_make(&v, types[t], sizes[n][0], sizes[n][1], sizes[n][2], LAYOUT_PACKED);
       for (int64_t i = 0; i < ref_samples(&v.view); i++)
         volume_set(&v, i % sizes[n][0], i / sizes[n][0] % sizes[n][1], i / (sizes[n][0] * sizes[n][1]), i == 4);
       test_about("size %d, %s, one sample is 1", (int)n, type_name(types[t]));
       all_systems(&v, isovalues, (int)(sizeof isovalues / sizeof *isovalues), 1);
-      volume_free(&v);
     }
 }
 
@@ -324,7 +320,7 @@ static void evaluated(void)
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     const int64_t *n = sizes[i];
     const float step[3] = { 2 / (float)(n[0] - 1), 2 / (float)(n[1] - 1), 2 / (float)(n[2] - 1) };
-    test_volume v;
+    OWNED_VOLUME v;
     bench b;
     volume_make(&v, PMB_FLOAT32, n[0], n[1], n[2], LAYOUT_PACKED);
     for (int64_t s = 0; s < ref_samples(&v.view); s++) {
@@ -348,7 +344,6 @@ static void evaluated(void)
       bench_end_of(&b, state);
     }
     bench_free(&b);
-    volume_free(&v);
   }
 }
 
@@ -356,14 +351,13 @@ static void evaluated(void)
 static void surfaces(void)
 {
   static const double isovalues[] = { -0.012, 0.3, -2, -0.012 }, high[] = { 0.1, 1.2, 0.1, -0.7 };
-  test_volume v;
+  OWNED_VOLUME v;
   need_gpu();
   smooth(&v, is_short() ? 20 : 67, cayley);
   all_systems(&v, isovalues, 4, 1);
   volume_free(&v);
   smooth(&v, is_short() ? 24 : 53, gyroid);
   all_systems(&v, high, 4, 1);
-  volume_free(&v);
 }
 
 /* ---- memory ---- */
@@ -391,7 +385,7 @@ static size_t paper_bytes(const papers_system *system, const papers_volume *v, i
 static void memory_is_kept(void)
 {
   static const double isovalues[] = { 0.1, 0.9, -0.4, 1.3 };
-  test_volume v;
+  OWNED_VOLUME v;
   bench b;
   need_gpu();
   smooth(&v, is_short() ? 25 : 61, gyroid);
@@ -418,14 +412,13 @@ static void memory_is_kept(void)
     bench_end_of(&b, state);
   }
   bench_free(&b);
-  volume_free(&v);
 }
 
 /* Each allocation fails in turn, by a limit one byte too low: the state reports the bytes that it asked for, and works
  * afterwards. */
 static void memory_refused(void)
 {
-  test_volume v;
+  OWNED_VOLUME v;
   bench b;
   need_gpu();
   smooth(&v, 17, gyroid);
@@ -452,7 +445,6 @@ static void memory_refused(void)
     CHECK(requests > 2 && requests < 100, "%s: %d requests", system->name, requests);
   }
   bench_free(&b);
-  volume_free(&v);
 }
 
 /* Volumes at the limits of the systems' integers need too much memory; unsupported types are refused. */
