@@ -159,7 +159,7 @@ static void next_context_works(subject *s)
 static void sweep(int code, int stride)
 {
   int passed_in_a_row = 0, counts[STEPS] = { 0 };
-  subject s;
+  OWNED_BY(subject_free) subject s;
   subject_make(&s);
   next_context_works(&s);
   const int64_t before = gpu_free_bytes();
@@ -177,7 +177,6 @@ static void sweep(int code, int stride)
   CHECK(stride > 8 || (counts[BIND] > 0 && counts[EMIT] > 0), "the sweep did not reach all steps");
   const int64_t after = gpu_free_bytes();
   CHECK(after > before - (8 << 20), "%lld bytes less are free on the GPU", (long long)(before - after));
-  subject_free(&s);
 }
 
 static void illegal_address_everywhere(void)
@@ -279,7 +278,7 @@ static int bystander_goes_on(bystander *b, subject *s)
 
 static void bystanders(void)
 {
-  subject s;
+  OWNED_BY(subject_free) subject s;
   int worked = 0, told = 0;
   subject_make(&s);
   for (int n = 3; n < (is_short() ? 20 : 90); n += 5) {
@@ -301,7 +300,6 @@ static void bystanders(void)
     pmb_host_release(b.memory);
   }
   printf("  the bystander's next call worked %d times and failed %d times\n", worked, told);
-  subject_free(&s);
 }
 
 /* ---- the GPU itself faults ---- */
@@ -333,7 +331,7 @@ static void after_a_real_fault(subject *s)
 static void real_fault(void)
 {
   const char *position = getenv("PMB_TEST_REAL_FAULT");
-  subject s;
+  OWNED_BY(subject_free) subject s;
   if (!position)
     test_skip("set PMB_TEST_REAL_FAULT to the number of a call, as 20; it may leave a GPU that has to be reset");
   subject_make(&s);
@@ -343,7 +341,6 @@ static void real_fault(void)
   bystander_goes_on(&b, &s);
   pmb_host_release(b.memory);
   after_a_real_fault(&s);
-  subject_free(&s);
 }
 
 /* With an unusable driver a request for a GPU fails with a reason that contains PMB_TEST_DRIVER's text. The default works on the

@@ -240,7 +240,7 @@ static void beside_contours(void)
   OWNED_VOLUME v;
   test_rng rng = { 31 };
   OWNED_MESH before, after;
-  result of_particles;
+  OWNED_BY(result_free) result of_particles;
   OWNED_CONTEXT gpu = gpu_new(0);
   OWNED_PARTICLES particles;
   volume_random(&v, 60, 30, 20, &rng);
@@ -257,7 +257,6 @@ static void beside_contours(void)
   run(gpu, particles, &c, PMB_FLOAT32, PMB_INT64, &of_particles);
   CHECK_STATUS(gpu, pmb_emit(gpu, &after.view), PMB_OK);
   CHECK(mesh_equal(&before, &after, "mesh"), "the volume's mesh differs");
-  result_free(&of_particles);
 }
 
 /* Copies an array of particles to device memory. */
@@ -283,7 +282,7 @@ static void particles_on_device(void)
   for (int i = 0; i < 2; i++) CHECK_STATUS(contexts[i], pmb_particles_create(contexts[i], &particles[i]), PMB_OK);
   for (int round = 0; round < 15; round++) {
     static cloud c;
-    result host, device;
+    OWNED_BY(result_free) result host, device;
     cloud_random(&c, &rng, round % KERNELS);
     test_about("round %d", round);
     run(contexts[0], particles[0], &c, PMB_FLOAT32, PMB_INT32, &host);
@@ -300,8 +299,6 @@ static void particles_on_device(void)
     for (int a = 0; a < 5; a++) cudaFree((void *)(uintptr_t)arrays[a]->values);
     r->positions.values = c.position;
     CHECK_STATUS(contexts[0], pmb_particles_count(particles[0], r, &device.sizes), PMB_INVALID);
-    result_free(&host);
-    result_free(&device);
   }
   for (int i = 0; i < 2; i++) {
     pmb_particles_destroy(particles[i]);
@@ -315,7 +312,7 @@ static void opengl(void)
   enum { POINTS = 3, NORMALS = 5, TRIANGLES = 8, SMALL = 9 };
   static cloud c;
   test_rng rng = { 55 };
-  result host;
+  OWNED_BY(result_free) result host;
   pmb_gl_buffers *buffers = NULL;
   OWNED_CONTEXT gpu = gpu_new(0);
   OWNED_PARTICLES particles;
@@ -357,7 +354,6 @@ static void opengl(void)
     const unsigned names[] = { POINTS, NORMALS, TRIANGLES, SMALL };
     for (int i = 0; i < 4; i++) emulator_gl_buffer(names[i], 0);
   }
-  result_free(&host);
 }
 
 /* Emits into device memory. */
@@ -365,7 +361,7 @@ static void on_device(void)
 {
   static cloud c;
   test_rng rng = { 77 };
-  result host;
+  OWNED_BY(result_free) result host;
   OWNED_CONTEXT gpu = gpu_new(0);
   OWNED_PARTICLES particles;
   void *d_points = NULL, *d_triangles = NULL, *d_offsets = NULL;
@@ -397,7 +393,6 @@ static void on_device(void)
   cudaFree(d_points);
   cudaFree(d_triangles);
   cudaFree(d_offsets);
-  result_free(&host);
 }
 
 /* clang-format off */

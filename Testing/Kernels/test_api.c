@@ -75,7 +75,7 @@ static void create(void)
   works(context);
 }
 
-static void small_functions(void)
+static void error_status_text_and_type_size(void)
 {
   static const size_t sizes[] = { 0, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 0 };
   for (int type = 0; type <= 11; type++) CHECK(pmb_type_size((pmb_type)type) == sizes[type], "size of type %d", type);
@@ -87,7 +87,7 @@ static void small_functions(void)
   CHECK(pmb_error(NULL) != NULL, "no text without a context");
 }
 
-static void info(void)
+static void get_info(void)
 {
   OWNED_CONTEXT context = context_new(3, NULL);
   pmb_info i = { 0 };
@@ -257,8 +257,8 @@ static void count_refuses_requests(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(create)
-  CASE(small_functions)
-  CASE(info)
+  CASE(error_status_text_and_type_size)
+  CASE(get_info)
   CASE(bind_refuses_descriptors)
   CASE(bind_refuses_sizes_beyond_64_bits)
   CASE(bind_refuses_matrices)

@@ -73,7 +73,7 @@ static void refuses_meshes(void)
     WRONG(pmb_mesh, attribute_count, -1, "-1"),
     WRONG(pmb_mesh, attribute_count, 1, "attributes"),
   };
-  scene s;
+  OWNED_BY(end) scene s;
   begin(&s);
   char number[32];
   const pmb_mesh good = s.mesh.view;
@@ -93,7 +93,6 @@ static void refuses_meshes(void)
   m.triangle_capacity = s.mesh.sizes.triangles - 1;
   snprintf(number, sizeof number, "%lld", (long long)m.triangle_capacity);
   refuses(&s, &m, number);
-  end(&s);
 }
 
 static void refuses_attributes(void)
@@ -105,9 +104,9 @@ static void refuses_attributes(void)
     WRONG(pmb_attribute, samples, 0, "samples"),
     WRONG(pmb_attribute, output, 0, "output"),
   };
-  scene s;
+  OWNED_BY(end) scene s;
   begin(&s);
-  int16_t *samples = test_allocate(17 * 17 * 17, 2), *output = test_allocate(s.mesh.sizes.points, 2);
+  OWNED int16_t *samples = test_allocate(17 * 17 * 17, 2), *output = test_allocate(s.mesh.sizes.points, 2);
   pmb_attribute a;
   pmb_mesh m = s.mesh.view;
   m.attributes = &a;
@@ -117,19 +116,16 @@ static void refuses_attributes(void)
     test_set_wrong(&a, list + n);
     refuses(&s, &m, list[n].word);
   }
-  free(samples);
-  free(output);
-  end(&s);
 }
 
 static void refuses_the_wrong_order_of_calls(void)
 {
-  scene s;
+  OWNED_BY(end) scene s;
   double bad = NAN;
   pmb_sizes sizes;
   pmb_request request = { sizeof request, &bad, 1, 1 };
   begin(&s);
-  pmb_context *other = context_new(1, NULL);
+  OWNED_CONTEXT other = context_new(1, NULL);
   CHECK_STATUS(other, pmb_emit(other, &s.mesh.view), PMB_INVALID); /* nothing bound */
   CHECK(strlen(pmb_error(other)) > 10, "\"%s\" is not a sentence", pmb_error(other));
   CHECK_STATUS(other, pmb_bind(other, &s.volume.view), PMB_OK);
@@ -144,14 +140,12 @@ static void refuses_the_wrong_order_of_calls(void)
   CHECK_STATUS(s.context, pmb_emit(s.context, &s.mesh.view), PMB_INVALID); /* counted before this bind */
   pmb_unbind(s.context);
   CHECK_STATUS(s.context, pmb_emit(s.context, &s.mesh.view), PMB_INVALID);
-  pmb_destroy(other);
-  end(&s);
 }
 
 /* Each subset of the arrays has the same bytes as all of them. Exact capacities suffice. */
 static void emits_any_subset_of_arrays(void)
 {
-  scene s;
+  OWNED_BY(end) scene s;
   begin(&s);
   CHECK_STATUS(s.context, pmb_emit(s.context, &s.mesh.view), PMB_OK);
   for (int subset = 0; subset < 1 << MESH_ARRAYS; subset++) {
@@ -176,7 +170,6 @@ static void emits_any_subset_of_arrays(void)
     mesh_equal(&s.mesh, &m, "subset");
     mesh_canaries_alive(&m);
   }
-  end(&s);
 }
 
 /* Expected value of an attribute at a point, and the values at the ends of its edge. *slack: allowed rounding error. */
@@ -388,8 +381,46 @@ static void nan_has_one_form(void)
   }
 }
 
+/* Ranges equal those of pmb_find_ranges, also for several groups of isovalues and for no points. */
+static void ranges_are_those_of_find_ranges(void)
+{
+  enum { MOST = 40 };
+  static const int counts[] = { 1, 3, MOST, 0 };
+  double isovalues[MOST];
+  OWNED_CONTEXT context = context_new(3, NULL);
+  OWNED_VOLUME v;
+  test_rng rng = { 3 };
+  volume_sampled(&v, PMB_FLOAT32, 30, cayley);
+  volume_world(&v, WORLD_SHEARED, &rng);
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  for (int i = 0; i < MOST; i++) isovalues[i] = 0.02 * i - 0.3;
+  for (int n = 0; n < 8; n++) {
+    const pmb_type type = n & 1 ? PMB_FLOAT64 : PMB_FLOAT32;
+    const int has_points = counts[n / 2] > 0;
+    double found[2][8], expected[8] = { 1, 0 };
+    OWNED_MESH m;
+    test_about("%d isovalues, points of %s", counts[n / 2], type_name(type));
+    CHECK_STATUS(context, mesh_extract(context, isovalues, counts[n / 2], 1, type, PMB_INT32, &m), PMB_OK);
+    CHECK((m.sizes.points > 100) == has_points, "%lld points", (long long)m.sizes.points);
+    m.view.point_ranges = found[0];
+    m.view.normal_ranges = found[1];
+    CHECK_STATUS(context, pmb_emit(context, &m.view), PMB_OK);
+    for (int normals = 0; normals < 2; normals++) {
+      const void *array = normals ? (void *)m.view.normals : m.view.points;
+      CHECK((found[normals][0] <= found[normals][1]) == has_points, "%g to %g", found[normals][0], found[normals][1]);
+      if (!has_points) continue;
+      CHECK_STATUS(context,
+        pmb_find_ranges(context, array, normals ? PMB_FLOAT32 : type, 3, m.sizes.points, expected), PMB_OK);
+      for (int i = 0; i < 8; i++)
+        CHECK(found[normals][i] == expected[i], "normals %d: range %d is %.17g, not %.17g", normals, i,
+          found[normals][i], expected[i]);
+    }
+  }
+}
+
 /* clang-format off */
 TEST_MAIN(
+  CASE(ranges_are_those_of_find_ranges)
   CASE(refuses_meshes)
   CASE(refuses_attributes)
   CASE(refuses_the_wrong_order_of_calls)

@@ -107,14 +107,13 @@ static void forks_again(subject *s)
 
 static void child_uses_contexts(void)
 {
-  subject s;
+  OWNED_BY(subject_free) subject s;
   subject_make(&s, 64);
   const unsigned forks = pmb_forks();
   in_child(uses_contexts, &s);
   in_child(forks_again, &s);
   check_mesh(&s, s.context, "in the parent, after that");
   CHECK(pmb_forks() == forks, "the parent was forked %u times", pmb_forks() - forks);
-  subject_free(&s);
 }
 
 /* A thread that extracts, so that others run thread pools and allocate memory during the fork. */
@@ -142,7 +141,7 @@ static void fork_while_others_work(void)
 {
   enum { WORKERS = 2 };
   worker workers[WORKERS];
-  subject s;
+  OWNED_BY(subject_free) subject s;
   atomic_int stop = 0;
   subject_make(&s, 64);
   for (int i = 0; i < WORKERS; i++) {
@@ -163,7 +162,6 @@ static void fork_while_others_work(void)
       workers[i].right > 0 && workers[i].wrong == 0, "%d right meshes, %d wrong", workers[i].right, workers[i].wrong);
     subject_free(&workers[i].s);
   }
-  subject_free(&s);
 }
 
 /* A hook that forks: the call continues in the parent and ends in the child. */
@@ -181,7 +179,7 @@ static int fork_once(void *user, double fraction)
 
 static void hook_forks(void)
 {
-  subject s;
+  OWNED_BY(subject_free) subject s;
   pid_t child = -1;
   int status = 0;
   subject_make(&s, TEST_SLOW ? 96 : 160);
@@ -201,7 +199,6 @@ static void hook_forks(void)
   check_mesh(&s, s.context, "in the parent");
   CHECK(child > 0 && waitpid(child, &status, 0) == child, "no child");
   CHECK(status == 0, "the child ended with %d", status);
-  subject_free(&s);
 }
 
 /* clang-format off */

@@ -101,7 +101,10 @@ pmb_context *context_new(int threads, const char *path)
 {
   pmb_context *context = NULL;
   pmb_options options = { .struct_size = sizeof options, .threads = threads, .cpu_path = path };
+  const char *device = getenv("PMB_TEST_DEVICE");
+  if (!path && device && !strcmp(device, "gpu")) options.device = PMB_DEVICE_GPU;
   pmb_status status = pmb_create(&options, &context);
+  if (status == PMB_UNAVAILABLE && options.device == PMB_DEVICE_GPU) test_skip("%s", pmb_error(NULL));
   if (status == PMB_UNAVAILABLE && path) test_skip("this machine has no %s: %s", path, pmb_error(NULL));
   if (status != PMB_OK || !context) {
     printf("pmb_create: %s: %s\n", pmb_status_text(status), pmb_error(NULL));

@@ -184,7 +184,9 @@ int mesh_canaries_alive(const test_mesh *m);
 /* Whether all arrays have the same bytes. Prints which one differs. */
 int mesh_equal(const test_mesh *a, const test_mesh *b, const char *what);
 
-pmb_context *context_new(int threads, const char *path); /* 0, NULL: defaults. Skips or exits if it fails */
+/* 0, NULL: defaults; with PMB_TEST_DEVICE=gpu in the environment, which runs this test on a GPU: a context there. Skips or exits if
+ * it fails. */
+pmb_context *context_new(int threads, const char *path);
 /* Counts and emits into a new mesh. On failure the mesh is empty and the status is returned. */
 pmb_status mesh_extract(pmb_context *context, const double *isovalues, int64_t count, int remove_degenerate,
   pmb_type real_type, pmb_type id_type, test_mesh *m);

@@ -236,7 +236,7 @@ static void extract_as_pmb(bench *b, const papers_system *system, papers_state *
 /* Runs every system on a volume, with these isovalues in turn on one state; the published pmb2016 assumes finite samples. */
 static void all_systems(const test_volume *v, const double *isovalues, int count, int finite)
 {
-  bench b;
+  OWNED_BY(bench_free) bench b;
   bench_new(&b, v);
   for (int n = 0; n < PAPERS_SYSTEMS; n++) {
     papers_state *state = NULL;
@@ -246,7 +246,6 @@ static void all_systems(const test_volume *v, const double *isovalues, int count
       for (int i = 0; i < count; i++) extract_as_pmb(&b, papers_systems[n], state, isovalues[i]);
     bench_end_of(&b, state);
   }
-  bench_free(&b);
 }
 
 /* ---- meshes ---- */
@@ -321,7 +320,7 @@ static void evaluated(void)
     const int64_t *n = sizes[i];
     const float step[3] = { 2 / (float)(n[0] - 1), 2 / (float)(n[1] - 1), 2 / (float)(n[2] - 1) };
     OWNED_VOLUME v;
-    bench b;
+    OWNED_BY(bench_free) bench b;
     volume_make(&v, PMB_FLOAT32, n[0], n[1], n[2], LAYOUT_PACKED);
     for (int64_t s = 0; s < ref_samples(&v.view); s++) {
       const int64_t x = s % n[0], y = s / n[0] % n[1], z = s / (n[0] * n[1]);
@@ -343,7 +342,6 @@ static void evaluated(void)
       for (int k = 0; state && k < 2; k++) extract_as_pmb(&b, papers_systems[s], state, k ? -0.5 : -0.012);
       bench_end_of(&b, state);
     }
-    bench_free(&b);
   }
 }
 
@@ -386,7 +384,7 @@ static void memory_is_kept(void)
 {
   static const double isovalues[] = { 0.1, 0.9, -0.4, 1.3 };
   OWNED_VOLUME v;
-  bench b;
+  OWNED_BY(bench_free) bench b;
   need_gpu();
   smooth(&v, is_short() ? 25 : 61, gyroid);
   bench_new(&b, &v);
@@ -411,7 +409,6 @@ static void memory_is_kept(void)
       most[1], b.memory.most[0], b.memory.most[1]);
     bench_end_of(&b, state);
   }
-  bench_free(&b);
 }
 
 /* Each allocation fails in turn, by a limit one byte too low: the state reports the bytes that it asked for, and works
@@ -419,7 +416,7 @@ static void memory_is_kept(void)
 static void memory_refused(void)
 {
   OWNED_VOLUME v;
-  bench b;
+  OWNED_BY(bench_free) bench b;
   need_gpu();
   smooth(&v, 17, gyroid);
   bench_new(&b, &v);
@@ -444,7 +441,6 @@ static void memory_refused(void)
     }
     CHECK(requests > 2 && requests < 100, "%s: %d requests", system->name, requests);
   }
-  bench_free(&b);
 }
 
 /* Volumes at the limits of the systems' integers need too much memory; unsupported types are refused. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_ray_faults.c - casts that the progress hook stops, and casts whose allocations fail. */
+ * test_cast_rays_faults.c - casts that the progress hook stops, and casts whose allocations fail. */
 #include <pthread.h>
 #include <stdio.h>
 

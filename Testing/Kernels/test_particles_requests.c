@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particle_requests.c - unusual clouds, wrong requests, failing allocations, stops, huge boxes. */
+ * test_particles_requests.c - unusual clouds, wrong requests, failing allocations, stops, huge boxes. */
 #include <stdio.h>
 
 #include "particles_mesh.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particle_shapes.c - anisotropic kernels: flat surfaces, sheets, the middle of a fluid, unusual clouds. test_particles.c
+ * test_particles_shapes.c - anisotropic kernels: flat surfaces, sheets, the middle of a fluid, unusual clouds. test_particles.c
  * compares random clouds with the potential of all pairs. */
 #include "particles_mesh.h"
 

@@ -41,7 +41,7 @@ static void random_scenes(void)
   static visible_scene s;
   static uint32_t found[3 * VS_TRIANGLES];
   test_rng rng = { 2026 };
-  arrays d;
+  OWNED_BY(arrays_free) arrays d;
   int64_t visible = 0;
   arrays_make(&d, &s);
   for (int round = 0; round < (is_short() ? 20 : 1000); round++) {
@@ -60,7 +60,6 @@ static void random_scenes(void)
     visible += theirs;
   }
   CHECK(visible > 10000, "only %lld triangles compared", (long long)visible);
-  arrays_free(&d);
 }
 
 /* Arrays in the wrong memory are refused; OpenGL buffers, which only the emulator has here, give the same triangles. */
@@ -71,7 +70,7 @@ static void where_arrays_are(void)
   static visible_scene s;
   test_rng rng = { 8 };
   int64_t count = 0, again = 0;
-  arrays d;
+  OWNED_BY(arrays_free) arrays d;
   arrays_make(&d, &s);
   vs_random(&s, &rng);
   pmb_visible_request request = on_device(&d, &s);
@@ -100,7 +99,6 @@ static void where_arrays_are(void)
     pmb_unregister_gl(small);
     for (unsigned name = POINTS; name <= SMALL; name++) emulator_gl_buffer(name, 0);
   }
-  arrays_free(&d);
 }
 
 /* clang-format off */

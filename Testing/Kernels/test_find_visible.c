@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_visible.c - the visible triangles of a mesh against a search of all triangles at each sample, in double. */
+ * test_find_visible.c - the visible triangles of a mesh against a search of all triangles at each sample, in double. */
 #include <stdio.h>
 
 #include "test_ledger.h"

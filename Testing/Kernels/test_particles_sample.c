@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particle_images.c - images of the potential against sums over all particles; the same bytes on all paths; wrong images. */
+ * test_particles_sample.c - images of the potential against sums over all particles; the same bytes on all paths; wrong images. */
 #include "particles_mesh.h"
 #include "particles_reference.h"
 

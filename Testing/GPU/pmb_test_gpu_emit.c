@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The GPU's interpolated arrays, single outputs and ranges have the CPU's bytes. Skipped without a GPU. */
+ * The GPU's interpolated arrays have the CPU's bytes. Skipped without a GPU. */
 #include "pmb_test_gpu_pair.h"
 
 /* Interpolates arrays at the points of isovalues on both backends. Returns whether all bytes agree. */
@@ -165,35 +165,6 @@ static void attributes_stay(void)
   }
 }
 
-/* Each output has the same bytes alone as with all others. */
-static void single_outputs(void)
-{
-  OWNED_CONTEXT gpu = gpu_new(0);
-  OWNED_VOLUME v;
-  volume_sampled(&v, PMB_FLOAT32, 50, gyroid);
-  bind_to(gpu, &v.view);
-  for (int e = PMB_CENTRAL; e <= PMB_SOBEL; e++) {
-    OWNED_MESH all, one;
-    const pmb_gradient_estimator estimator = (pmb_gradient_estimator)e;
-    test_about("estimator %d", e);
-    CHECK_STATUS(gpu, mesh_extract_by(gpu, estimator, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &all), PMB_OK);
-    mesh_make(&one, all.sizes, PMB_FLOAT32, PMB_INT32);
-    for (int n = 0; n < 7; n++) {
-      pmb_mesh m = one.view;
-      m.gradient_estimator = estimator;
-      m.points = n == 0 ? m.points : NULL;
-      m.normals = n == 1 ? m.normals : NULL;
-      m.gradients = n == 2 ? m.gradients : NULL;
-      m.scalars = n == 3 ? m.scalars : NULL;
-      m.triangles = n == 4 ? m.triangles : NULL;
-      m.offsets = n == 5 ? m.offsets : NULL;
-      m.cells = n == 6 ? m.cells : NULL;
-      CHECK_STATUS(gpu, pmb_emit(gpu, &m), PMB_OK);
-    }
-    mesh_equal(&all, &one, "outputs one by one");
-  }
-}
-
 /* Denormal numbers, which lose bits when halved, among normal ones. */
 static void denormals(void)
 {
@@ -214,50 +185,11 @@ static void denormals(void)
   }
 }
 
-/* Ranges from emit equal those of pmb_find_ranges on both backends, also for several groups of isovalues and for no points. */
-static void ranges(void)
-{
-  enum { MOST = 40 };
-  static const int counts[] = { 1, 3, MOST, 0 };
-  double isovalues[MOST];
-  OWNED_PAIR p = pair_new();
-  OWNED_VOLUME v;
-  test_rng rng = { 3 };
-  volume_sampled(&v, PMB_FLOAT32, 30, cayley);
-  volume_world(&v, WORLD_SHEARED, &rng);
-  bind_both(&p, &v);
-  for (int i = 0; i < MOST; i++) isovalues[i] = 0.02 * i - 0.3;
-  for (int n = 0; n < 16; n++) {
-    pmb_context *context = n & 1 ? p.gpu : p.cpu;
-    const pmb_type type = n & 2 ? PMB_FLOAT64 : PMB_FLOAT32;
-    double of_points[8], of_normals[8], expected[8] = { 1, 0 };
-    OWNED_MESH m;
-    CHECK_STATUS(context, mesh_extract(context, isovalues, counts[n / 4], 1, type, PMB_INT32, &m), PMB_OK);
-    CHECK((m.sizes.points > 100) == (n < 12), "%lld points", (long long)m.sizes.points);
-    m.view.point_ranges = of_points;
-    m.view.normal_ranges = of_normals;
-    CHECK_STATUS(context, pmb_emit(context, &m.view), PMB_OK);
-    for (int normals = 0; normals < 2; normals++) {
-      const double *found = normals ? of_normals : of_points;
-      const void *array = normals ? (void *)m.view.normals : m.view.points;
-      if (m.sizes.points > 0)
-        CHECK_STATUS(
-          p.cpu, pmb_find_ranges(p.cpu, array, normals ? PMB_FLOAT32 : type, 3, m.sizes.points, expected), PMB_OK);
-      for (int i = 0; i < (n < 12 ? 8 : 0); i++)
-        CHECK(found[i] == expected[i], "round %d, normals %d: range %d is %.17g, not %.17g", n, normals, i, found[i],
-          expected[i]);
-      CHECK((found[0] <= found[1]) == (n < 12), "round %d: %g to %g", n, found[0], found[1]);
-    }
-  }
-}
-
 /* clang-format off */
 TEST_MAIN(
-  CASE(ranges)
   CASE(attributes)
   CASE(large_integers)
   CASE(attributes_stay)
-  CASE(single_outputs)
   CASE(signed_zeros)
   CASE(denormals)
 )

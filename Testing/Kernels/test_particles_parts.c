@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particle_parts.c - slabs of a cloud's surface and potential, each from the particles near it, equal those of the whole. */
+ * test_particles_parts.c - slabs of a cloud's surface and potential, each from the particles near it, equal those of the whole. */
 #include "particles_mesh.h"
 
 enum { MOST = 4000, COMPONENTS = 3, CORNER = 3 * 8 + 3 * 4 + 3 * 4 + COMPONENTS * 4 };

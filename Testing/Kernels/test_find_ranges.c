@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_ranges.c - pmb_find_ranges against a plain loop, for any number of threads; wrong calls. */
+ * test_find_ranges.c - pmb_find_ranges against a plain loop, for any number of threads; wrong calls. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

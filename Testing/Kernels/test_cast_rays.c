@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_rays.c - pictures by rays against a reference in double precision. */
+ * test_cast_rays.c - pictures by rays against a reference in double precision. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <unistd.h>

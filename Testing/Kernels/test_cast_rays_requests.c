@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_ray_requests.c - rays with known results, pieces of a volume, threads and paths, wrong requests. */
+ * test_cast_rays_requests.c - rays with known results, pieces of a volume, threads and paths, wrong requests. */
 #include <stdio.h>
 
 #include "rays_shots.h"

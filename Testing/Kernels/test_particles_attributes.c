@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particle_attributes.c - attributes on the surface against means over all particles; the same bytes on all paths. */
+ * test_particles_attributes.c - attributes on the surface against means over all particles; the same bytes on all paths. */
 #include "particles_mesh.h"
 #include "particles_reference.h"
 
@@ -125,7 +125,7 @@ static void attributes_out_of_reach(void)
   const double position[6] = { 0.01, 0.02, 0, 5.01, 5, 5.02 };
   OWNED_CONTEXT context = context_new(1, NULL);
   for (int kernel = 0; kernel < KERNELS; kernel++) {
-    attribute_arrays a = { .whole = { 11, 22 }, .gap = { 1, 2 } };
+    OWNED_BY(free_attributes) attribute_arrays a = { .whole = { 11, 22 }, .gap = { 1, 2 } };
     pmb_particle_request r = request_of(position, 2, kernel);
     r.spacing = 1;
     r.radius = 0.05;
@@ -138,7 +138,6 @@ static void attributes_out_of_reach(void)
       CHECK(a.whole_out[n] == (far ? 22 : 11) && (double)a.gap_out[n] == 1 + far, "%d and %g", a.whole_out[n],
         (double)a.gap_out[n]);
     }
-    free_attributes(&a);
   }
 }
 

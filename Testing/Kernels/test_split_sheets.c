@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_sheets.c - pmb_split_sheets gives a manifold even where the isosurface touches itself, and moves no triangle. */
+ * test_split_sheets.c - pmb_split_sheets gives a manifold even where the isosurface touches itself, and moves no triangle. */
 #include "test_util.h"
 
 enum { N = 9, MOST = 64 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_ray_parts.c - which parts of a ray count: short chords, flat volumes, intervals of depth, cells beside hidden ones; and values
+ * test_cast_rays_parts.c - which parts of a ray count: short chords, flat volumes, intervals of depth, cells beside hidden ones; and values
  * and gradients of any magnitude. */
 #include <stdio.h>
 
