@@ -40,13 +40,11 @@ static pmb_status extract_limited(const test_volume *v, int64_t limit, const dou
 static void out_of_memory(void)
 {
   enum { SEVERAL = 7 };
-  OWNED_VOLUME v;
   OWNED_MESH want, want_several;
   const double isovalues[SEVERAL] = { 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 };
   int refused = 0, done = 0;
-  OWNED_SUBJECTS small;
-  subjects_make(&small, 8);
-  volume_sampled(&v, PMB_FLOAT32, 64, gyroid);
+  OWNED_SUBJECTS small = subjects_of(8);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 64, gyroid);
   OWNED_CONTEXT cpu = cpu_new();
   bind_to(cpu, &v.view);
   CHECK_STATUS(cpu, mesh_extract(cpu, isovalues, 1, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
@@ -78,11 +76,10 @@ static void too_long(void)
 static void a_growing_surface(void)
 {
   enum { STEPS = 16 };
-  OWNED_VOLUME v;
   int changes = 0;
   int64_t bytes = 0, points = 0;
   OWNED_CONTEXT gpu = gpu_new(0);
-  volume_sampled(&v, PMB_FLOAT32, 64, gyroid);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 64, gyroid);
   bind_to(gpu, &v.view);
   for (int n = 0; n < STEPS; n++) {
     const double isovalue = -1.0 + 0.03 * n;
@@ -99,10 +96,9 @@ static void a_growing_surface(void)
 /* A mesh is made even if the limit leaves no spare for its growth. */
 static void no_room_to_grow(void)
 {
-  OWNED_VOLUME v;
   OWNED_MESH want;
   const double isovalue = 0.1;
-  volume_sampled(&v, PMB_FLOAT32, 64, gyroid);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 64, gyroid);
   cpu_mesh(&v, isovalue, &want);
   pmb_context *gpu = gpu_new(0);
   bind_to(gpu, &v.view);
@@ -134,11 +130,10 @@ static void aborting(void)
   static const double isovalues[] = { 0.1, -0.4, 0.1 };
   const pmb_request request = { sizeof request, isovalues, 3, 1 };
   OWNED_CONTEXT gpu = gpu_new(0);
-  OWNED_VOLUME v;
   OWNED_MESH want, got;
   pmb_sizes sizes;
   int in_bind = 0, in_emit = 0;
-  volume_sampled(&v, PMB_FLOAT32, 100, gyroid);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 100, gyroid);
   bind_to(gpu, &v.view);
   CHECK_STATUS(gpu, mesh_extract(gpu, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
   mesh_make(&got, want.sizes, PMB_FLOAT32, PMB_INT32);

@@ -11,9 +11,8 @@ static void large(void)
   OWNED_PAIR p = pair_new();
   test_rng rng = { 3 };
   for (int n = 0; n < (is_short() ? 2 : 8); n++) {
-    OWNED_VOLUME v;
     double isovalue = n % 2 ? 0.1 : -0.012;
-    volume_sampled(&v, types[n / 2 % 4], is_short() ? 100 : 260, n % 2 ? gyroid : cayley);
+    OWNED_VOLUME v = volume_of_field(types[n / 2 % 4], is_short() ? 100 : 260, n % 2 ? gyroid : cayley);
     test_about("%s of %s", n % 2 ? "gyroid" : "Cayley", type_name(v.view.type));
     bind_both(&p, &v);
     extract_plain(&p, &isovalue, 1, 0);
@@ -22,8 +21,7 @@ static void large(void)
     extract_all(&p, &isovalue, 1, &rng);
   }
   for (int data = 0; data < 3; data++) {
-    OWNED_VOLUME v;
-    volume_make(&v, data == 1 ? PMB_UINT8 : PMB_FLOAT32, 200, 150, is_short() ? 10 : 130, LAYOUT_PACKED);
+    OWNED_VOLUME v = volume_of(data == 1 ? PMB_UINT8 : PMB_FLOAT32, 200, 150, is_short() ? 10 : 130, LAYOUT_PACKED);
     volume_fill(&v, data == 2 ? DATA_PLATEAU : DATA_NOISE, &rng);
     test_about("large data %d", data);
     bind_both(&p, &v);
@@ -45,11 +43,10 @@ static void transfers(void)
     const pmb_options options = {
       .struct_size = sizeof options, .device = PMB_DEVICE_GPU, .threads = threads[n / 2]
     };
-    OWNED_VOLUME v;
     pair p = { .cpu = cpu };
     if (pmb_create(&options, &gpu) == PMB_UNAVAILABLE) test_skip("%s", pmb_error(NULL));
     p.gpu = gpu;
-    volume_make(&v, PMB_UINT8, nx, ny, nz, LAYOUT_PACKED);
+    OWNED_VOLUME v = volume_of(PMB_UINT8, nx, ny, nz, LAYOUT_PACKED);
     for (int64_t k = 0; k < nz; k++)
       memset((char *)v.memory + k * nx * ny, k * 7 % 40 == 0 ? (int)(k % 90) : 0, (size_t)(nx * ny));
     test_about("%lld x %lld x %lld, %d threads", (long long)nx, (long long)ny, (long long)nz, threads[n / 2]);
@@ -70,8 +67,7 @@ static void many_bricks(void)
   test_rng rng = { 33 };
   for (int n = 0; n < (is_short() ? 1 : 4); n++) {
     const double isovalues[] = { 50, 90 };
-    OWNED_VOLUME v;
-    volume_make(&v, types[n], 2, 2, length, LAYOUT_PACKED);
+    OWNED_VOLUME v = volume_of(types[n], 2, 2, length, LAYOUT_PACKED);
     memset(v.memory, 0, (size_t)(4 * length) * pmb_type_size(types[n]));
     for (int64_t i = 0; i < 4 * length; i += STEP) {
       const int64_t value = rng_int(&rng, 0, 100);
@@ -137,11 +133,10 @@ static void scan_epochs_wrap_around(void)
 {
   OWNED_PAIR p = pair_new();
   test_rng rng = { 12 };
-  OWNED_VOLUME v;
   pmb_sizes first, sizes;
   const double isovalue = 0.3;
   const pmb_request request = { sizeof request, &isovalue, 1, 1 };
-  volume_make(&v, PMB_FLOAT32, 40, 40, 40, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_FLOAT32, 40, 40, 40, LAYOUT_PACKED);
   volume_fill(&v, DATA_SMOOTH, &rng);
   bind_both(&p, &v);
   CHECK_STATUS(p.cpu, pmb_count(p.cpu, &request, &first, NULL), PMB_OK);
@@ -156,12 +151,11 @@ static void scan_epochs_wrap_around(void)
 static void histogram_beside_isovalues(void)
 {
   OWNED_CONTEXT gpu = gpu_new(0);
-  OWNED_SUBJECTS s;
   int64_t crossed[50];
   const pmb_histogram_request request = {
     .struct_size = sizeof request, .low = -1.5, .high = 1.5, .bins = 50, .crossed = crossed
   };
-  subjects_make(&s, 70);
+  OWNED_SUBJECTS s = subjects_of(70);
   bind_to(gpu, &s.volume[0].view);
   for (int n = 0; n < 3; n++) {
     const int64_t before = info_of(gpu).bytes;

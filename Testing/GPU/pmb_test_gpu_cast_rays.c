@@ -170,12 +170,11 @@ static void beside_contours(void)
 {
   OWNED_CONTEXT gpu = gpu_new(0), cpu = cpu_new();
   test_rng rng = { 5 };
-  OWNED_VOLUME v;
   OWNED_MESH before, after;
   static scene s;
   const double isovalue = 0.1;
   int shown = 0;
-  volume_sampled(&v, PMB_INT16, 60, gyroid);
+  OWNED_VOLUME v = volume_of_field(PMB_INT16, 60, gyroid);
   CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
   CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
   CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &before), PMB_OK);
@@ -204,11 +203,10 @@ static void device_memory(void)
   enum { COLORS_NAME = 3, DEPTH_NAME, LIMITS_NAME, SMALL_NAME };
   OWNED_CONTEXT gpu = gpu_new(0), cpu = cpu_new();
   test_rng rng = { 9 };
-  OWNED_VOLUME v;
   static scene s;
   static picture host, copy;
   pmb_gl_buffers *buffers = NULL;
-  volume_sampled(&v, PMB_FLOAT32, 40, gyroid);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 40, gyroid);
   CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
   CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
   scene_random(&v, &rng, &s);

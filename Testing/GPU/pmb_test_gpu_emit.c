@@ -83,10 +83,9 @@ static void signed_zeros(void)
   static const float values[] = { -1, -0.0f, 0, 1, 2 };
   OWNED_PAIR p = pair_new();
   test_rng rng = { 67 };
-  OWNED_VOLUME v;
   OWNED float *array = test_allocate(SAMPLES, sizeof(float));
   pmb_attribute attribute = { array, PMB_FLOAT32, 1, NULL, 0 };
-  volume_make(&v, PMB_FLOAT32, N, N, N, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_FLOAT32, N, N, N, LAYOUT_PACKED);
   for (int i = 0; i < SAMPLES; i++) {
     ((float *)v.memory)[i] = values[rng_int(&rng, 0, 4)];
     array[i] = values[rng_int(&rng, 0, 4)];
@@ -171,9 +170,8 @@ static void denormals(void)
   for (int wide = 0; wide < 2; wide++) {
     OWNED_PAIR p = pair_new();
     test_rng rng = { 27 };
-    OWNED_VOLUME v;
     const double least = wide ? 0x1p-1074 : 0x1p-149, isovalues[] = { 101 * least, -7 * least, 0 };
-    volume_make(&v, wide ? PMB_FLOAT64 : PMB_FLOAT32, 41, 12, 11, LAYOUT_PACKED);
+    OWNED_VOLUME v = volume_of(wide ? PMB_FLOAT64 : PMB_FLOAT32, 41, 12, 11, LAYOUT_PACKED);
     for (int64_t i = 0; i < 41 * 12 * 11; i++) {
       const double size = i % 5 ? 300 * least : i % 3 ? 0x1p-100 : i % 2 ? 1 : 3e38;
       volume_set(&v, i % 41, i / 41 % 12, i / 492, rng_real(&rng, -size, size));

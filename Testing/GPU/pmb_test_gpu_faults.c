@@ -349,7 +349,6 @@ static void unusable_driver(void)
 {
   const char *says = getenv("PMB_TEST_DRIVER");
   OWNED_CONTEXT context = NULL;
-  OWNED_VOLUME v;
   OWNED_MESH want;
   if (!says) test_skip("for drivers that cannot be used; see CMakeLists.txt and run.sh");
   const pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_GPU };
@@ -357,7 +356,7 @@ static void unusable_driver(void)
   CHECK(!context && strstr(pmb_error(NULL), says), "error text: %s", pmb_error(NULL));
   printf("  %s\n", pmb_error(NULL));
   CHECK(!pmb_host_allocate(4096), "pool memory without a GPU");
-  volume_sampled(&v, PMB_FLOAT32, 40, gyroid);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 40, gyroid);
   cpu_mesh(&v, ISOVALUE, &want);
   if (CHECK_STATUS(NULL, pmb_create(NULL, &context), PMB_OK)) {
     const pmb_info info = info_of(context);

@@ -169,8 +169,7 @@ static void pool_as_output(void)
 {
   enum { ARRAYS = 4, SPARE = 64 };
   static const int masks[] = { 1, 2, 3, 7, 11, 15 };
-  OWNED_SUBJECTS s;
-  subjects_make(&s, is_short() ? 40 : 110);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 110);
   pmb_context *gpu = gpu_new(0);
   const pmb_sizes sizes = s.want[0].sizes;
   const pmb_mesh *want = &s.want[0].view;

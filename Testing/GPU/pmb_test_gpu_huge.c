@@ -82,12 +82,11 @@ static void huge(void)
 {
   const int64_t n = 880;
   const double isovalue = 127.5;
-  OWNED_VOLUME v;
   test_rng rng = { 77 };
   huge_result gpu = { { 0, 0 }, { 0 } }, cpu = gpu;
   if (!getenv("PMB_TEST_HUGE")) test_skip("set PMB_TEST_HUGE to run it; it needs 60 GB of memory on host and GPU");
   pmb_destroy(gpu_new(0)); /* or skips */
-  volume_make(&v, PMB_UINT8, n, n, n, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_UINT8, n, n, n, LAYOUT_PACKED);
   for (int64_t i = 0; i < n * n * n / 8; i++) ((uint64_t *)v.memory)[i] = rng_bits(&rng);
   const size_t bytes = (size_t)60 << 30;
   void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -128,9 +127,8 @@ static void many_samples(void)
   if (!getenv("PMB_TEST_HUGE")) test_skip("set PMB_TEST_HUGE to run it; it needs 20 GB of memory on host and GPU");
   pmb_destroy(gpu_new(0)); /* or skips */
   for (int i = 0; i < 2; i++) {
-    OWNED_VOLUME v;
     OWNED_MESH want;
-    volume_make(&v, types[i], 4 * BOX, 4 * BOX, 4 * BOX + 7, LAYOUT_PACKED);
+    OWNED_VOLUME v = volume_of(types[i], 4 * BOX, 4 * BOX, 4 * BOX + 7, LAYOUT_PACKED);
     fill_boxes(&v);
     cpu_mesh(&v, 127.5, &want);
     printf("  %lld samples of %d bytes, %lld triangles\n",

@@ -104,9 +104,8 @@ static void many_isovalues(void)
   enum { COUNT = 150 };
   pmb_context *gpu = gpu_new(0), *host = gpu_new(0);
   double isovalues[COUNT];
-  OWNED_VOLUME v;
   char *memory;
-  volume_sampled(&v, PMB_FLOAT32, 24, gyroid);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 24, gyroid);
   for (int i = 0; i < COUNT; i++) isovalues[i] = -0.9 + 0.012 * i;
   const pmb_volume d = volume_to_device(&v, &memory);
   bind_to(host, &v.view);
@@ -171,9 +170,8 @@ static void waits_for_the_stream(void)
   pmb_context *gpu = gpu_new(0), *host = gpu_new(0);
   const double isovalue = 0.2;
   void *stream = NULL, *pinned = NULL;
-  OWNED_VOLUME v;
   char *memory;
-  volume_sampled(&v, PMB_FLOAT32, is_short() ? 32 : 200, cayley);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, is_short() ? 32 : 200, cayley);
   pmb_volume d = volume_to_device(&v, &memory);
   const size_t bytes = reach(&d);
   CHECK(cudaMallocHost(&pinned, bytes) == 0, "no pinned memory");
@@ -201,10 +199,9 @@ static void no_second_copy(void)
 {
   OWNED_CONTEXT gpu = gpu_new(0);
   const double isovalue = 0;
-  OWNED_VOLUME v;
   OWNED_MESH m;
   pmb_sizes sizes;
-  volume_sampled(&v, PMB_FLOAT32, 48, gyroid);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 48, gyroid);
   bind_to(gpu, &v.view);
   const pmb_request request = { sizeof request, &isovalue, 1, 1 };
   CHECK_STATUS(gpu, pmb_count(gpu, &request, &sizes, NULL), PMB_OK);
@@ -222,11 +219,10 @@ static void refused(void)
 {
   pmb_context *gpu = gpu_new(0);
   const double isovalue = 0;
-  OWNED_VOLUME v;
   test_mesh m;
   char *memory;
   mesh_array arrays[MESH_ARRAYS];
-  volume_sampled(&v, PMB_FLOAT32, 16, gyroid);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 16, gyroid);
   pmb_volume d = volume_to_device(&v, &memory), wrong = v.view;
   wrong.on_device = 1;
   CHECK_REFUSED(gpu, pmb_bind(gpu, &wrong), PMB_INVALID, "host memory");
@@ -269,9 +265,8 @@ static void opengl(void)
   enum { POINTS = 3, NORMALS = 5, TRIANGLES = 8, SMALL = 9, LAST = SMALL };
   OWNED_CONTEXT gpu = gpu_new(0), cpu = cpu_new();
   const double isovalues[] = { 0.1, -0.3, 5 };
-  OWNED_VOLUME v;
   OWNED_MESH m;
-  volume_sampled(&v, PMB_INT16, 40, gyroid);
+  OWNED_VOLUME v = volume_of_field(PMB_INT16, 40, gyroid);
   bind_to(gpu, &v.view);
   const double shift[3] = { 20.1, -3, 1e6 }, scale[3] = { 1 / 39.0, 2, 1e-3 };
   const pmb_gl_mesh gl = { sizeof gl, PMB_CENTRAL, NULL, NULL }, moved = { sizeof moved, PMB_CENTRAL, shift, scale };
@@ -329,9 +324,8 @@ static void the_cpu_refuses(void)
 {
   OWNED_CONTEXT cpu = cpu_new();
   const double isovalue = 0;
-  OWNED_VOLUME v;
   OWNED_MESH m;
-  volume_sampled(&v, PMB_FLOAT32, 16, gyroid);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 16, gyroid);
   pmb_volume d = v.view;
   d.on_device = 1;
   CHECK_REFUSED(cpu, pmb_bind(cpu, &d), PMB_INVALID, "PMB_DEVICE_GPU");

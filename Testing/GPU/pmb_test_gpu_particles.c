@@ -242,13 +242,12 @@ static void beside_contours(void)
   OWNED_MESH before, after;
   OWNED_BY(result_free) result of_particles;
   OWNED_CONTEXT gpu = gpu_new(0);
-  OWNED_PARTICLES particles;
   volume_random(&v, 60, 30, 20, &rng);
   const double isovalue = volume_isovalue(&v, &rng);
   const pmb_request request = { .struct_size = sizeof request, .isovalues = &isovalue, .isovalue_count = 1 };
   pmb_sizes sizes;
   cloud_random(&c, &rng, PMB_KERNEL_SPLINE);
-  CHECK_STATUS(gpu, pmb_particles_create(gpu, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(gpu);
   CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
   CHECK_STATUS(gpu, pmb_count(gpu, &request, &sizes, NULL), PMB_OK);
   mesh_make(&before, sizes, PMB_FLOAT32, PMB_INT32);
@@ -315,13 +314,12 @@ static void opengl(void)
   OWNED_BY(result_free) result host;
   pmb_gl_buffers *buffers = NULL;
   OWNED_CONTEXT gpu = gpu_new(0);
-  OWNED_PARTICLES particles;
   const double shift[3] = { 20.1, -3, 4.5e6 }, scale[3] = { 1 / 39.0, 2, 1e-3 };
   const pmb_gl_mesh gl = { sizeof gl, PMB_CENTRAL, NULL, NULL }, moved = { sizeof moved, PMB_CENTRAL, shift, scale };
   cloud_random(&c, &rng, PMB_KERNEL_SPLINE);
   for (int64_t i = 0; i < c.request.positions.count; i++)
     c.position[3 * i + 2] += shift[2]; /* beyond a float's digits */
-  CHECK_STATUS(gpu, pmb_particles_create(gpu, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(gpu);
   CHECK_REFUSED(
     gpu, pmb_particles_emit_gl(particles, NULL, &gl), PMB_INVALID, "pmb_particles_emit_gl: nothing is counted");
   run(gpu, particles, &c, PMB_FLOAT32, PMB_INT32, &host);
@@ -363,10 +361,9 @@ static void on_device(void)
   test_rng rng = { 77 };
   OWNED_BY(result_free) result host;
   OWNED_CONTEXT gpu = gpu_new(0);
-  OWNED_PARTICLES particles;
   void *d_points = NULL, *d_triangles = NULL, *d_offsets = NULL;
   cloud_random(&c, &rng, PMB_KERNEL_POLYNOMIAL);
-  CHECK_STATUS(gpu, pmb_particles_create(gpu, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(gpu);
   run(gpu, particles, &c, PMB_FLOAT32, PMB_INT64, &host);
   const size_t points = (size_t)host.sizes.points * 12, ids = (size_t)host.sizes.triangles * 24;
   CHECK(points > 0 && !cudaMalloc(&d_points, points) && !cudaMalloc(&d_triangles, ids) &&

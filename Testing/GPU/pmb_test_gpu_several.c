@@ -38,9 +38,8 @@ static void emit_into_pool(pmb_context *context, const test_mesh *want)
 static void all_gpus_give_the_same_bytes(void)
 {
   const int gpus = gpus_or_skip();
-  OWNED_SUBJECTS s;
   pmb_context *contexts[2 * MOST];
-  subjects_make(&s, is_short() ? 40 : 128);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 128);
   for (int i = 0; i < 2; i++) s.volume[i].view.version = (uint64_t)i + 1;
   printf("  %d GPUs\n", gpus);
   for (int i = 0; i < 2 * gpus; i++) {
@@ -64,9 +63,8 @@ static void all_gpus_give_the_same_bytes(void)
 
 static void limit_is_per_gpu(void)
 {
-  OWNED_SUBJECTS s;
   gpus_or_skip();
-  subjects_make(&s, is_short() ? 40 : 128);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 128);
   OWNED_CONTEXT first = gpu_new_on(1, 0);
   bind_to(first, &s.volume[0].view);
   gives_subject(first, &s, 0, "alone");
@@ -98,9 +96,8 @@ static int call_others(void *user, double fraction)
 
 static void hooks_call_other_contexts(void)
 {
-  OWNED_SUBJECTS s;
   gpus_or_skip();
-  subjects_make(&s, is_short() ? 40 : 128);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 128);
   for (int what = 0; what < 3; what++)
     for (int number = 1; number <= 2; number++) {
       hook_work work = { what, gpu_new_on(3 - number, 0), &s.volume[1].view };

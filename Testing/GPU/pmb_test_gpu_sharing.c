@@ -15,8 +15,7 @@ static void check_uploads(pmb_context *context, int64_t uploads, int sharers, co
 
 static void uploads_are_shared(void)
 {
-  OWNED_SUBJECTS s;
-  subjects_make(&s, 70);
+  OWNED_SUBJECTS s = subjects_of(70);
   pmb_context *a = gpu_new(0), *b = gpu_new(0);
   s.volume[0].view.version = 41;
   bind_to(a, &s.volume[0].view);
@@ -68,10 +67,9 @@ static void different_volumes_are_not_shared(void)
     { "x and y swapped", 1, PMB_INT16, 0, N, { N, 1, N * N } },
     { "half of the bytes", 1, PMB_INT8, 0, N, { 0 } },
   };
-  OWNED_VOLUME v;
   test_rng rng = { 5 };
   OWNED_CONTEXT a = gpu_new(0), b = gpu_new(0), cpu = cpu_new();
-  volume_make(&v, PMB_INT16, N, N, N, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_INT16, N, N, N, LAYOUT_PACKED);
   volume_fill(&v, DATA_SMOOTH, &rng);
   v.view.version = 1;
   bind_to(a, &v.view);
@@ -103,8 +101,7 @@ static void different_volumes_are_not_shared(void)
 /* Changed samples are uploaded, with a new version and without one. */
 static void changed_samples_are_read(void)
 {
-  OWNED_SUBJECTS s;
-  subjects_make(&s, 50);
+  OWNED_SUBJECTS s = subjects_of(50);
   OWNED_CONTEXT a = gpu_new(0), b = gpu_new(0);
   pmb_volume view = s.volume[0].view;
   for (int n = 0; n < 3; n++) {
@@ -140,9 +137,8 @@ static int64_t need_of(const subjects *s)
 /* Memory for two and a half volumes: the least recently used idle context releases its volume and uploads it later. */
 static void idle_contexts_make_room(void)
 {
-  OWNED_SUBJECTS s;
   pmb_context *c[3];
-  subjects_make(&s, is_short() ? 40 : 100);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 100);
   const int64_t need = need_of(&s), limit = 2 * need + need / 2;
   for (int i = 0; i < 3; i++) {
     c[i] = gpu_new(limit);
@@ -177,9 +173,8 @@ static void idle_contexts_make_room(void)
 /* A shared volume that was released is uploaded once for both contexts. */
 static void shared_volume_is_uploaded_once(void)
 {
-  OWNED_SUBJECTS s;
   pmb_context *c[2] = { gpu_new(0), gpu_new(0) };
-  subjects_make(&s, is_short() ? 40 : 100);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 100);
   const int64_t need = need_of(&s);
   s.volume[0].view.version = 1;
   for (int i = 0; i < 2; i++) {
@@ -199,9 +194,8 @@ static void shared_volume_is_uploaded_once(void)
 
 static void nothing_is_left(void)
 {
-  OWNED_SUBJECTS s;
   int64_t before = 0;
-  subjects_make(&s, is_short() ? 40 : 150);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 150);
   for (int round = 0; round < 6; round++) {
     const int shared = round % 2;
     pmb_context *c[3];

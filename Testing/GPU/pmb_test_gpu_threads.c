@@ -81,8 +81,7 @@ static void in_threads(const subjects *s, int threads, int gpus, int64_t limit)
 
 static void threads_on_one_gpu(void)
 {
-  OWNED_SUBJECTS s;
-  subjects_make(&s, is_short() ? 40 : 64);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 64);
   pmb_context *c = gpu_new(0);
   bind_to(c, &s.volume[0].view);
   gives_subject(c, &s, 0, "alone");
@@ -124,9 +123,8 @@ static void use_in_child(pmb_context *bound, pmb_context *idle, const subjects *
 
 static void forked(void)
 {
-  OWNED_SUBJECTS s;
   int status = 0;
-  subjects_make(&s, 40);
+  OWNED_SUBJECTS s = subjects_of(40);
   s.volume[0].view.version = 5;
   OWNED_CONTEXT bound = gpu_new(0), idle = gpu_new(0);
   void *memory = pmb_host_allocate(1 << 20);
@@ -181,10 +179,9 @@ static void bind_together(binder *b, int count, pthread_barrier_t *barrier, cons
 /* Threads that bind the same version at the same time make one upload. */
 static void binds_at_once(void)
 {
-  OWNED_SUBJECTS s;
   binder b[THREADS];
   pthread_barrier_t barrier;
-  subjects_make(&s, is_short() ? 40 : 120);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 120);
   pthread_barrier_init(&barrier, NULL, THREADS);
   for (int round = 1; round <= (is_short() ? 3 : 20); round++) {
     int64_t uploads = 0;
@@ -213,10 +210,9 @@ static int stop_at_fraction(void *user, double fraction)
 /* Two threads bind the same version. One is stopped during its upload; the other still gets its volume. */
 static void one_of_two_binds_is_stopped(void)
 {
-  OWNED_SUBJECTS s;
   pthread_barrier_t barrier;
   int stopped = 0;
-  subjects_make(&s, is_short() ? 60 : 160);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 60 : 160);
   pthread_barrier_init(&barrier, NULL, 2);
   for (int round = 0; round < (is_short() ? 4 : 24); round++) {
     binder b[2];
@@ -257,8 +253,7 @@ static int bind_the_same(void *user, double fraction)
 
 static void hook_binds_the_same(void)
 {
-  OWNED_SUBJECTS s;
-  subjects_make(&s, is_short() ? 40 : 110);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 110);
   s.volume[0].view.version = 5;
   pmb_context *context = gpu_new(0);
   nested_bind nested = { gpu_new(0), &s.volume[0].view, 0 };

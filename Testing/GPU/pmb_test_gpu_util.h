@@ -134,6 +134,13 @@ static inline void subjects_make(subjects *s, int64_t n)
   }
 }
 
+static inline subjects subjects_of(int64_t n)
+{
+  subjects s;
+  subjects_make(&s, n);
+  return s;
+}
+
 static inline void subjects_free(subjects *s)
 {
   for (int i = 0; i < 3; i++) {

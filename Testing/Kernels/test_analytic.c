@@ -38,11 +38,10 @@ static void converge(pmb_type type)
   const double pi = 3.14159265358979323846;
   double error[3][LEVELS];
   for (int level = 0; level < LEVELS; level++) {
-    OWNED_VOLUME v;
     OWNED_MESH m;
     int64_t n = ((int64_t)16 << level) + 1;
     test_about("%s, %d samples a side", type_name(type), (int)n);
-    volume_sampled(&v, type, n, ball);
+    OWNED_VOLUME v = volume_of_field(type, n, ball);
     mesh_of_volume(&v.view, 0, 1, &m);
     judge_topology(&m, NULL, 1);
     const pmb_measures got = measures(&m);
@@ -71,9 +70,8 @@ static void plane_of_denormals(pmb_type type, const char *path, double sign)
 {
   const double least = type == PMB_FLOAT32 ? 0x1p-149 : 0x1p-1074, step = 7 * least, isovalue = sign * 101 * least;
   OWNED_CONTEXT context = context_new(1, path);
-  OWNED_VOLUME v;
   OWNED_MESH m;
-  volume_make(&v, type, 40, 6, 6, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(type, 40, 6, 6, LAYOUT_PACKED);
   for (int i = 0; i < 40 * 6 * 6; i++) volume_put(&v, i, sign * step * (i % 40));
   CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
   CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, 0, PMB_FLOAT64, PMB_INT64, &m), PMB_OK);
@@ -99,12 +97,10 @@ static void central_differences_take_over(void)
 {
   static const float row[] = { 0, 0, 1, 1, 1 };
   const double isovalue = 1;
-  OWNED_VOLUME v;
   test_mesh m;
-  volume_make(&v, PMB_FLOAT32, 5, 3, 3, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_FLOAT32, 5, 3, 3, LAYOUT_PACKED);
   for (int n = 0; n < 45; n++) volume_put(&v, n, row[n % 5]);
-  OWNED_CONTEXT context = context_new(1, NULL);
-  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  OWNED_CONTEXT context = bound_context(1, &v.view);
   for (int remove_degenerate = 0; remove_degenerate < 2; remove_degenerate++) {
     CHECK_STATUS(context,
       mesh_extract_by(context, PMB_FORWARD, &isovalue, 1, remove_degenerate, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);

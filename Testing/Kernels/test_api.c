@@ -11,8 +11,7 @@
 /* Checks that the context still works: extracts a small sphere. */
 static void works(pmb_context *context)
 {
-  OWNED_VOLUME v;
-  volume_sampled(&v, PMB_FLOAT32, 12, ball);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 12, ball);
   CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
   judge_isovalue(context, &v, 0, 1, 0);
   pmb_unbind(context);
@@ -137,8 +136,7 @@ static void bind_refuses_descriptors(void)
     WRONG(pmb_volume, first[2], -((int64_t)1 << 52) - 1, "first"),
   };
   OWNED_CONTEXT context = context_new(2, NULL);
-  OWNED_VOLUME v;
-  volume_sampled(&v, PMB_FLOAT32, 6, ball);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 6, ball);
   CHECK(pmb_bind(NULL, &v.view) == PMB_INVALID, "no context");
   refuses_bind(context, &v, NULL, PMB_INVALID, "volume");
   for (size_t n = 0; n < sizeof list / sizeof *list; n++) {
@@ -157,8 +155,7 @@ static void bind_refuses_sizes_beyond_64_bits(void)
     { 2, 2, INT64_MAX }, { (int64_t)1 << 32, (int64_t)1 << 32, 2 },
     { (int64_t)1 << 21, (int64_t)1 << 21, (int64_t)1 << 21 } };
   OWNED_CONTEXT context = context_new(1, NULL);
-  OWNED_VOLUME v;
-  volume_sampled(&v, PMB_UINT8, 6, ball);
+  OWNED_VOLUME v = volume_of_field(PMB_UINT8, 6, ball);
   for (size_t n = 0; n < sizeof large / sizeof *large; n++) {
     char word[32];
     pmb_volume w = v.view;
@@ -175,8 +172,7 @@ static void bind_refuses_matrices(void)
     { 1, 2, 3, 0, 2, 4, 6, 0, 0, 0, 1, 0 }, { 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1 },
     { 1, 0, 1, 0, 0, 1, 1, 0, 1, 1, 2, 0 } };
   OWNED_CONTEXT context = context_new(1, NULL);
-  OWNED_VOLUME v;
-  volume_sampled(&v, PMB_FLOAT32, 6, ball);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 6, ball);
   for (int n = 0; n < 4; n++) {
     pmb_volume w = v.view;
     memcpy(w.index_to_world, singular[n], sizeof w.index_to_world);
@@ -193,11 +189,10 @@ static void bind_refuses_matrices(void)
 static void bind_copies_the_descriptor(void)
 {
   OWNED_CONTEXT context = context_new(2, NULL);
-  OWNED_VOLUME v;
   pmb_sizes sizes;
   double isovalue = 0;
   pmb_request request = { sizeof request, &isovalue, 1, 1 };
-  volume_sampled(&v, PMB_FLOAT64, 20, ball);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT64, 20, ball);
   pmb_volume *copy = test_allocate(1, sizeof *copy);
   *copy = v.view;
   CHECK_STATUS(context, pmb_bind(context, copy), PMB_OK);
@@ -234,8 +229,7 @@ static void count_refuses_requests(void)
   const pmb_request good = { sizeof good, isovalues, 3, 1 };
   OWNED_CONTEXT context = context_new(2, NULL);
   pmb_sizes sizes;
-  OWNED_VOLUME v;
-  volume_sampled(&v, PMB_FLOAT32, 9, ball);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 9, ball);
   CHECK(pmb_count(NULL, &good, &sizes, NULL) == PMB_INVALID, "no context");
   refuses_count(context, &good, "bound");
   CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);

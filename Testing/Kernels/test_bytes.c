@@ -219,12 +219,11 @@ static void several_isovalues_are_concatenated(void)
 static void isovalues_are_too_many_to_keep(void)
 {
   enum { COUNT = 40 };
-  OWNED_VOLUME v;
   double isovalues[COUNT];
   const int64_t limit = (int64_t)1 << 24; /* PMB_CPU_KEPT_LEAST; half of the volume is smaller */
   OWNED_CONTEXT context = context_new(2, NULL);
   pmb_info info = { .struct_size = sizeof info };
-  volume_make(&v, PMB_UINT8, 160, 128, 128, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_UINT8, 160, 128, 128, LAYOUT_PACKED);
   for (int64_t k = 1; k < 128; k += 4)
     for (int64_t j = 1; j < 128; j += 4)
       for (int64_t i = 7; i < 160; i += 32) volume_set(&v, i, j, k, 200 - (double)(i % 3));
@@ -243,10 +242,9 @@ static double ramp(double x, double y, double z)
 static void ten_thousand_isovalues(void)
 {
   enum { COUNT = TEST_SLOW ? 1000 : 10000 };
-  OWNED_VOLUME v;
   OWNED double *isovalues = test_allocate(COUNT, sizeof *isovalues);
   OWNED_CONTEXT context = context_new(2, NULL);
-  volume_sampled(&v, PMB_FLOAT32, 14, ramp);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 14, ramp);
   for (int n = 0; n < COUNT; n++) isovalues[n] = -1.1 + 2.2 * n / COUNT;
   check_concatenated(context, &v, isovalues, COUNT, 1);
 }

@@ -266,8 +266,7 @@ static void attributes_of_every_type(void)
 {
   static const int data[] = { DATA_NOISE, DATA_PLATEAU, DATA_SMOOTH, DATA_LIMITS };
   test_rng rng = { 51 };
-  OWNED_VOLUME v;
-  volume_make(&v, PMB_UINT8, 37, 9, 11, LAYOUT_INTERLEAVED);
+  OWNED_VOLUME v = volume_of(PMB_UINT8, 37, 9, 11, LAYOUT_INTERLEAVED);
   for (int n = 0; n < 8; n++) {
     volume_fill(&v, DATA_PLATEAU, &rng);
     emit_attributes(&v, n % 2 ? 2 : 1.3, n % 2, data[n / 2], &rng);
@@ -359,14 +358,13 @@ static void nan_has_one_form(void)
   OWNED_VOLUME v;
   pmb_sizes sizes;
   const pmb_request request = { sizeof request, &isovalue, 1, 0 };
-  OWNED_CONTEXT context = context_new(1, NULL);
   volume_make(&v, PMB_INT16, 2, ENDS, 2, LAYOUT_PACKED); /* each x edge is cut in its middle */
   for (int i = 0; i < SAMPLES; i++) {
     volume_set(&v, i % 2, i / 2 % ENDS, i / 2 / ENDS, (double)(i % 2));
     memcpy(&floats[i], &ends[i / 2 % ENDS][i % 2], sizeof *floats);
     doubles[i] = (double)floats[i];
   }
-  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  OWNED_CONTEXT context = bound_context(1, &v.view);
   CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
   CHECK(sizes.points == 2 * ENDS, "%lld points", (long long)sizes.points);
   const pmb_attribute a[] = { { floats, PMB_FLOAT32, 1, got, 0 }, { doubles, PMB_FLOAT64, 1, wide, 0 } };
@@ -387,12 +385,10 @@ static void ranges_are_those_of_find_ranges(void)
   enum { MOST = 40 };
   static const int counts[] = { 1, 3, MOST, 0 };
   double isovalues[MOST];
-  OWNED_CONTEXT context = context_new(3, NULL);
-  OWNED_VOLUME v;
   test_rng rng = { 3 };
-  volume_sampled(&v, PMB_FLOAT32, 30, cayley);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 30, cayley);
   volume_world(&v, WORLD_SHEARED, &rng);
-  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  OWNED_CONTEXT context = bound_context(3, &v.view);
   for (int i = 0; i < MOST; i++) isovalues[i] = 0.02 * i - 0.3;
   for (int n = 0; n < 8; n++) {
     const pmb_type type = n & 1 ? PMB_FLOAT64 : PMB_FLOAT32;

@@ -104,13 +104,11 @@ static void against_brute_force(void)
   pmb_context *contexts[] = { context_new(3, NULL), context_new(1, "portable"), context_new(7, "reference") };
   int64_t seen = 0;
   for (int n = 0; n < (TEST_SLOW ? 60 : 300); n++) {
-    OWNED_VOLUME v;
     curve c;
     pmb_context *context = contexts[n % 3];
     pmb_info info = { .struct_size = sizeof info };
     double low, high;
-    volume_make(&v, (pmb_type)(1 + n % 10), rng_int(&rng, 2, 100), rng_int(&rng, 2, 14), rng_int(&rng, 2, 14),
-      n / 10 % LAYOUTS);
+    OWNED_VOLUME v = volume_of((pmb_type)(1 + n % 10), rng_int(&rng, 2, 100), rng_int(&rng, 2, 14), rng_int(&rng, 2, 14), n / 10 % LAYOUTS);
     volume_fill(&v, n % DATA_KINDS, &rng);
     if (n % 3 == 0) volume_sprinkle(&v, n % 2 ? 2000 : 20, &rng);
     if (n % 4 == 0 && n / 10 % LAYOUTS == LAYOUT_PACKED) volume_hide(&v, 300, 500, &rng);
@@ -138,7 +136,6 @@ static void bad_arguments(void)
     WRONG(pmb_histogram_request, struct_size, sizeof(pmb_histogram_request) - 1, "struct_size"),
   };
   OWNED_CONTEXT context = context_new(1, NULL);
-  OWNED_VOLUME v;
   curve c;
   double isovalue;
   int64_t count = 7;
@@ -146,7 +143,7 @@ static void bad_arguments(void)
   CHECK_STATUS(context, pmb_histogram(context, &c.request), PMB_INVALID); /* nothing is bound */
   CHECK_STATUS(context, pmb_suggest(context, 1, &isovalue, &count), PMB_INVALID);
   CHECK(count == 0, "%d suggestions", (int)count);
-  volume_sampled(&v, PMB_FLOAT32, 20, cayley);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 20, cayley);
   CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
   for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
     curve_make(&c, ranges[i][0], ranges[i][1]);
@@ -174,11 +171,10 @@ static void nothing_to_cross(void)
   static const int64_t sizes[][3] = { { 40, 9, 9 }, { 40, 9, 9 }, { 40, 9, 1 }, { 1, 9, 9 } };
   OWNED_CONTEXT context = context_new(2, NULL);
   for (int n = 0; n < 4; n++) {
-    OWNED_VOLUME v;
     curve c;
     double isovalue;
     int64_t count = 7, crossed = 0, touched = 0;
-    volume_make(&v, PMB_FLOAT32, sizes[n][0], sizes[n][1], sizes[n][2], LAYOUT_PACKED);
+    OWNED_VOLUME v = volume_of(PMB_FLOAT32, sizes[n][0], sizes[n][1], sizes[n][2], LAYOUT_PACKED);
     for (int64_t i = 0; i < ref_samples(&v.view); i++) {
       ((float *)v.memory)[i] = n == 0 ? 3 : n == 1 ? NAN : (float)(i % 7);
     }
@@ -200,13 +196,11 @@ static void nothing_to_cross(void)
 /* From the least to the greatest double: the width of the range overflows. */
 static void widest_range(void)
 {
-  OWNED_CONTEXT context = context_new(1, NULL);
   test_rng rng = { 62 };
-  OWNED_VOLUME v;
   curve c;
-  volume_make(&v, PMB_FLOAT64, 40, 12, 12, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_FLOAT64, 40, 12, 12, LAYOUT_PACKED);
   for (int64_t i = 0; i < ref_samples(&v.view); i++) ((double *)v.memory)[i] = rng_real(&rng, -1, 1) * DBL_MAX;
-  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  OWNED_CONTEXT context = bound_context(1, &v.view);
   curve_make(&c, -DBL_MAX, DBL_MAX);
   CHECK_STATUS(context, pmb_histogram(context, &c.request), PMB_OK);
   for (int i = 1; i < BINS - 1; i++) CHECK(c.crossed[i] > 0, "bin %d is 0", i);

@@ -28,8 +28,7 @@ static void nothing_to_do(void)
   OWNED_CONTEXT context = context_new(2, NULL);
   for (int type = PMB_INT8; type <= PMB_FLOAT64; type++)
     for (int flat = 0; flat < 8; flat++) {
-      OWNED_VOLUME v;
-      volume_make(&v, (pmb_type)type, flat & 1 ? 1 : 70, flat & 2 ? 1 : 9, flat & 4 ? 1 : 10, LAYOUT_PACKED);
+      OWNED_VOLUME v = volume_of((pmb_type)type, flat & 1 ? 1 : 70, flat & 2 ? 1 : 9, flat & 4 ? 1 : 10, LAYOUT_PACKED);
       volume_fill(&v, DATA_PLATEAU, &rng);
       test_about("%s, axes of one sample: %d", type_name((pmb_type)type), flat);
       CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
@@ -46,16 +45,14 @@ static void offsets_beyond_32_bits(void)
 {
   enum { SIZE = 40, COUNT = 5200 };
   test_rng rng = { 93 };
-  OWNED_VOLUME v;
   pmb_sizes total;
   int32_t tiny[8] = { 0 };
   OWNED double *isovalues = test_allocate(COUNT, sizeof *isovalues);
-  OWNED_CONTEXT context = context_new(2, NULL);
   pmb_request request = { sizeof request, isovalues, COUNT, 0 };
-  volume_make(&v, PMB_UINT8, SIZE, SIZE, SIZE, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_UINT8, SIZE, SIZE, SIZE, LAYOUT_PACKED);
   for (int64_t n = 0; n < SIZE * SIZE * SIZE; n++) volume_put(&v, n, (double)rng_int(&rng, 0, 1));
   for (int n = 0; n < COUNT; n++) isovalues[n] = 0.5;
-  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  OWNED_CONTEXT context = bound_context(2, &v.view);
   CHECK_STATUS(context, pmb_count(context, &request, &total, NULL), PMB_OK);
   CHECK(3 * total.triangles > INT32_MAX && total.points < INT32_MAX, "%lld points, %lld triangles: another case",
     (long long)total.points, (long long)total.triangles);

@@ -139,10 +139,9 @@ static double two_balls(double x, double y, double z)
 /* Each edge has two triangles, but some run in the same direction: the mesh encloses nothing. */
 static void one_reversed_triangle(void)
 {
-  OWNED_VOLUME v;
   OWNED_MESH m;
   OWNED_CONTEXT context = context_new(1, NULL);
-  volume_sampled(&v, PMB_FLOAT32, 20, ball);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 20, ball);
   mesh_of_volume(&v.view, 0, 1, &m);
   int64_t *ids = m.view.triangles, first = ids[300];
   ids[300] = ids[301];
@@ -207,11 +206,9 @@ static void several_isovalues(void)
   pmb_sizes parts[COUNT], total;
   pmb_measures got[COUNT];
   pmb_request request = { sizeof request, isovalues, COUNT, 1 };
-  OWNED_VOLUME v;
   OWNED_MESH m;
-  OWNED_CONTEXT context = context_new(2, NULL);
-  volume_sampled(&v, PMB_FLOAT32, 40, gyroid);
-  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 40, gyroid);
+  OWNED_CONTEXT context = bound_context(2, &v.view);
   CHECK_STATUS(context, pmb_count(context, &request, &total, parts), PMB_OK);
   mesh_make(&m, total, PMB_FLOAT32, PMB_INT32);
   CHECK_STATUS(context, pmb_emit(context, &m.view), PMB_OK);
@@ -288,10 +285,9 @@ static void ids_need_not_be_in_order(void)
 /* Worlds scaled by powers of two, where products overflow or underflow: the measures scale exactly. */
 static void huge_and_tiny_worlds(void)
 {
-  OWNED_VOLUME v;
   test_mesh m;
   OWNED_CONTEXT context = context_new(2, NULL);
-  volume_sampled(&v, PMB_FLOAT64, 30, two_balls);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT64, 30, two_balls);
   mesh_of_volume(&v.view, 0, 1, &m);
   pmb_measures one = judge_measures(context, &m);
   mesh_free(&m);
@@ -331,11 +327,10 @@ static void bad_requests(void)
     WRONG(pmb_mesh, point_type, PMB_INT8, "point_type is 1"),
     WRONG(pmb_mesh, id_type, PMB_FLOAT32, "id_type is 9"),
   };
-  OWNED_VOLUME v;
   OWNED_MESH m;
   OWNED_CONTEXT context = context_new(1, NULL);
   pmb_measures got = { .struct_size = sizeof got }, without_size = { 0 };
-  volume_sampled(&v, PMB_FLOAT32, 20, ball);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 20, ball);
   mesh_of_volume(&v.view, 0, 1, &m);
   const pmb_measure_request good = request_of(&m);
   const pmb_mesh whole = m.view;
@@ -373,10 +368,9 @@ static void bad_requests(void)
 /* Wrong parts, and ids beyond the points, must be refused. */
 static void ids_outside_their_part(void)
 {
-  OWNED_VOLUME v;
   OWNED_MESH m;
   OWNED_CONTEXT context = context_new(2, NULL);
-  volume_sampled(&v, PMB_FLOAT32, 20, ball);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 20, ball);
   mesh_of_volume(&v.view, 0, 1, &m);
   pmb_measure_request r = request_of(&m);
   pmb_sizes part = m.sizes;

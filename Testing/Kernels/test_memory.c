@@ -110,11 +110,10 @@ static void sparse_volume_needs_little_memory(void)
   ledger l;
   pmb_options options = ledger_options(&l, 2);
   pmb_context *context = NULL;
-  OWNED_VOLUME v;
   test_mesh m;
   pmb_info info = { .struct_size = sizeof info };
   int64_t after_unbind = -1;
-  volume_sampled(&v, PMB_FLOAT32, 256, cayley);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 256, cayley);
   options.device = PMB_DEVICE_CPU; /* the allocator does not see a GPU's memory */
   CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK);
   for (int turn = 0; turn < 4; turn++) {
@@ -142,14 +141,13 @@ static void sparse_volume_needs_little_memory(void)
 static void several_isovalues_keep_little(void)
 {
   enum { N = 320, MOST = 8 };
-  OWNED_VOLUME v;
   ledger l;
   pmb_options options = ledger_options(&l, 1);
   OWNED_CONTEXT context = NULL;
   double isovalues[MOST];
   const int64_t allowed = (int64_t)1 << 24; /* more than half of the samples' bytes */
   options.device = PMB_DEVICE_CPU;
-  volume_make(&v, PMB_UINT8, N, N, N, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_UINT8, N, N, N, LAYOUT_PACKED);
   memset(v.memory, 0, (size_t)N * N * N);
   for (int64_t k = 0; k < N * 7 / 10; k++)
     for (int64_t j = 0; j < N; j++)

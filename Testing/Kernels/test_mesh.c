@@ -113,6 +113,26 @@ pmb_context *context_new(int threads, const char *path)
   return context;
 }
 
+pmb_context *bound_context(int threads, const pmb_volume *volume)
+{
+  pmb_context *context = context_new(threads, NULL);
+  CHECK_STATUS(context, pmb_bind(context, volume), PMB_OK);
+  return context;
+}
+
+pmb_context *context_on_path(int n)
+{
+  static const char *const paths[TEST_PATHS] = { NULL, NULL, "portable", "avx2", "avx512", "reference" };
+  static const int threads[TEST_PATHS] = { 1, 7, 2, 3, 5, 2 };
+  const pmb_options options = {
+    .struct_size = sizeof options, .device = PMB_DEVICE_CPU, .threads = threads[n], .cpu_path = paths[n]
+  };
+  pmb_context *context = NULL;
+  const pmb_status status = pmb_create(&options, &context);
+  CHECK(status == PMB_OK || (status == PMB_UNAVAILABLE && paths[n]), "path %d: %s", n, pmb_error(NULL));
+  return context;
+}
+
 void own_memory(void *pointer)
 {
   void *memory;

@@ -444,29 +444,25 @@ static void one_wide_particle(void)
 /* Threads, instruction sets and reused memory do not change the bytes. */
 static void threads_and_paths(void)
 {
-  static const char *const paths[] = { NULL, "portable", "avx2", "reference" };
-  static const int threads[] = { 1, 2, 7 };
   const int64_t n = TEST_SLOW ? 500 : 2000;
-  double *position = make_cloud(n, TEST_SLOW ? 7 : 11, 2202), radius[2000];
+  OWNED double *position = make_cloud(n, TEST_SLOW ? 7 : 11, 2202);
+  double radius[2000];
   for (int64_t i = 0; i < n; i++) radius[i] = i % 100 == 0 ? 2 : i % 10 == 0 ? 0.1 : 0.5;
   for (int run = 0; run < 2 * KERNELS; run++) {
     const int kernel = run % KERNELS;
-    test_mesh first, m;
+    OWNED_MESH first;
     pmb_particle_request r = request_of(position, n, kernel);
     if (run >= KERNELS) r.radii = (pmb_particle_array){ radius, PMB_FLOAT64, n, 0 };
-    pmb_context *context = context_new(1, NULL);
-    closed_mesh(context, &r, &first);
-    pmb_destroy(context);
+    OWNED_CONTEXT one = context_new(1, NULL);
+    closed_mesh(one, &r, &first);
     CHECK(first.sizes.triangles > 5000, "%lld triangles", (long long)first.sizes.triangles);
-    for (int i = TEST_SLOW ? 2 : 0; i < 12; i += TEST_SLOW ? 3 : 1) { /* slow: 7 threads */
-      pmb_particle_request other = request_of(position, n / 2, i % KERNELS);
-      pmb_particles *particles;
-      const pmb_options options = {
-        .struct_size = sizeof options, .device = PMB_DEVICE_CPU, .threads = threads[i % 3], .cpu_path = paths[i / 3]
-      };
-      test_about("run %d, %d threads, path %s", run, threads[i % 3], paths[i / 3] ? paths[i / 3] : "default");
-      if (pmb_create(&options, &context) == PMB_UNAVAILABLE) continue;
-      CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+    for (int i = TEST_SLOW ? 1 : 0; i < TEST_PATHS; i += TEST_SLOW ? 4 : 1) { /* slow: 7 threads */
+      const pmb_particle_request other = request_of(position, n / 2, i % KERNELS);
+      OWNED_CONTEXT context = context_on_path(i);
+      test_mesh m;
+      if (!context) continue;
+      test_about("run %d, path %d", run, i);
+      OWNED_PARTICLES particles = particles_new(context);
       CHECK_STATUS(context, extract(context, particles, &other, PMB_FLOAT32, PMB_INT64, &m), PMB_OK);
       mesh_free(&m);
       CHECK_STATUS(context, extract(context, particles, &r, PMB_FLOAT64, PMB_INT32, &m), PMB_OK);
@@ -478,12 +474,8 @@ static void threads_and_paths(void)
         different = mesh_id(&m, k) != mesh_id(&first, k);
       CHECK(!different, "64-bit ids differ");
       mesh_free(&m);
-      pmb_particles_destroy(particles);
-      pmb_destroy(context);
     }
-    mesh_free(&first);
   }
-  free(position);
 }
 
 /* Moving particles by whole cells moves the points and keeps ids and normals. */

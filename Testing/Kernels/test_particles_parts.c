@@ -131,10 +131,9 @@ static void parts_and_whole(void)
     pmb_particle_request r = request_for(&c, kernel, with);
     r.spacing = rng_real(&rng, 0.2, 0.6);
     OWNED_CONTEXT context = context_new(1 + round % 3, NULL);
-    OWNED_PARTICLES particles;
     corners expected = { 0 }, got = { 0 };
     test_about("round %d: kernel %d, with %d, %d parts", round, kernel, with, count);
-    CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+    OWNED_PARTICLES particles = particles_new(context);
     append_mesh(context, particles, &r, &c, &expected);
     const pmb_particle_bounds whole = bounds_of(context, particles, &c, kernel, with, r.spacing);
     int64_t end = INT64_MIN;
@@ -168,8 +167,7 @@ static void images_of_parts(void)
   static float values[2][SIDE * SIDE * SIDE];
   test_rng rng = { 3303 };
   OWNED_CONTEXT context = context_new(2, NULL);
-  OWNED_PARTICLES particles;
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(context);
   for (int round = 0; round < 16; round++) {
     const int kernel = round % KERNELS;
     int shown = 0;
@@ -198,9 +196,8 @@ static void unusual_parts(void)
   static cloud c;
   test_rng rng = { 3302 };
   OWNED_CONTEXT context = context_new(1, NULL);
-  OWNED_PARTICLES particles;
   pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(context);
   fill_cloud(&c, &rng, 3, 0);
   pmb_particle_request r = request_for(&c, PMB_KERNEL_SPLINE, 0);
   pmb_particle_bounds whole = bounds_of(context, particles, &c, PMB_KERNEL_SPLINE, 0, r.spacing);

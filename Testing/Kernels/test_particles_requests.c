@@ -70,9 +70,8 @@ static void not_finite(void)
   const double bad[] = { NAN, INFINITY, -INFINITY };
   double position[3 * 9] = { 0 };
   OWNED_CONTEXT context = context_new(1, NULL);
-  OWNED_PARTICLES particles;
   pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(context);
   for (int i = 0; i < 9; i++) position[3 * i + i % 3] = i < 8 ? bad[i / 3] : 0;
   pmb_particle_request r = request_of(position, 9, PMB_KERNEL_SPLINE);
   CHECK_STATUS(context, pmb_particles_count(particles, &r, &sizes), PMB_OK);
@@ -176,8 +175,7 @@ static void far_particles(void)
     { 2e14, -1e14, 0 }, { 4e6, 4e6, 4e6 } };
   OWNED double *position = make_cloud(N, 6, 2210);
   OWNED_CONTEXT context = context_new(2, NULL);
-  OWNED_PARTICLES particles;
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(context);
   for (int kernel = 0; kernel < KERNELS; kernel++) {
     pmb_particle_request r = request_of(position, NEAR, kernel), one = request_of(away[0], 1, kernel);
     pmb_particle_bounds whole = { .struct_size = sizeof whole }, found = { .struct_size = sizeof found };
@@ -228,11 +226,10 @@ static void too_many_bricks(void)
 {
   OWNED double *position = make_cloud(8000, 20, 2208);
   OWNED_CONTEXT context = context_new(2, NULL);
-  OWNED_PARTICLES particles;
   pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
   pmb_particle_request r = request_of(position, 8000, PMB_KERNEL_SPLINE);
   int tries = 0;
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(context);
   r.spacing = 0.002;
   r.brick_limit = 20000;
   for (r.radius = 0.1; pmb_particles_count(particles, &r, &sizes) == PMB_TOO_LARGE && ++tries < 5;) {
@@ -345,13 +342,12 @@ static void huge_box(void)
   const int64_t n = TEST_SLOW ? 2000 : 20000;
   OWNED double *position = make_cloud(n, 16384, 2205);
   OWNED_CONTEXT context = context_new(2, NULL);
-  OWNED_PARTICLES particles;
   pmb_particle_request r = request_of(position, n, PMB_KERNEL_SPHERES);
   pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
   pmb_info info = { .struct_size = sizeof info };
   r.spacing = 1;
   r.radius = 1.5;
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(context);
   CHECK_STATUS(context, pmb_particles_count(particles, &r, &sizes), PMB_OK);
   CHECK_STATUS(context, pmb_get_info(context, &info), PMB_OK);
   CHECK(sizes.triangles > 20 * n && sizes.active_bricks >= n, "%lld triangles", (long long)sizes.triangles);

@@ -7,7 +7,6 @@
 /* Each sample has the potential summed over all particles, with the same bytes for any number of threads and any path. */
 static void images(void)
 {
-  static const char *const paths[] = { NULL, "portable", "avx2" };
   test_rng rng = { 2210 };
   for (int round = 0; round < (TEST_SLOW ? 12 : 60); round++) {
     double position[3 * MOST], number[3][MOST];
@@ -33,20 +32,15 @@ static void images(void)
     const int64_t n = image.dims[0] * image.dims[1] * image.dims[2];
     OWNED float *values = test_allocate(2 * n, sizeof *values);
     test_about("round %d", round);
-    for (int i = 0; i < 3; i++) {
-      const pmb_options options = {
-        .struct_size = sizeof options, .device = PMB_DEVICE_CPU, .threads = 1 + i, .cpu_path = paths[i]
-      };
-      OWNED_CONTEXT context;
-      pmb_particles *particles;
-      if (pmb_create(&options, &context) == PMB_UNAVAILABLE) continue;
+    for (int i = 0; i < TEST_PATHS; i++) {
+      OWNED_CONTEXT context = context_on_path(i);
+      if (!context) continue;
+      OWNED_PARTICLES particles = particles_new(context);
       image.values = values + (i > 0) * n;
-      CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
       CHECK_STATUS(context, pmb_particles_sample(particles, &r, &image), PMB_OK);
       CHECK(!memcmp(values, image.values, (size_t)n * sizeof *values), "other bytes on path %d", i);
       CHECK_REFUSED(context, pmb_particles_emit(particles, &(pmb_mesh){ .struct_size = sizeof(pmb_mesh) }),
         PMB_INVALID, "nothing is counted");
-      pmb_particles_destroy(particles);
     }
     double worst = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -86,9 +80,8 @@ static void wide_among_narrow(void)
   float values[SIDE * SIDE * SIDE];
   const pmb_particle_image image = { sizeof image, { 0 }, { 1, 1, 1 }, { SIDE, SIDE, SIDE }, { 0 }, values };
   OWNED_CONTEXT context = context_new(2, NULL);
-  OWNED_PARTICLES particles;
   double worst = 0;
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(context);
   CHECK_STATUS(context, pmb_particles_sample(particles, &r, &image), PMB_OK);
   for (int n = 0; n < SIDE * SIDE * SIDE; n++) {
     const double at[3] = { n % SIDE, n / SIDE % SIDE, n / SIDE / SIDE };
@@ -104,8 +97,7 @@ static void bad_images(void)
   const double position[3] = { 0 };
   float value;
   OWNED_CONTEXT context = context_new(1, NULL);
-  OWNED_PARTICLES particles;
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(context);
   const pmb_particle_request r = request_of(position, 1, PMB_KERNEL_SPLINE);
   const pmb_particle_image good = { sizeof good, { 0 }, { 1, 1, 1 }, { 1, 1, 1 }, { 0 }, &value };
   CHECK_STATUS(context, pmb_particles_sample(particles, &r, &good), PMB_OK);

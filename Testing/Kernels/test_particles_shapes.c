@@ -64,9 +64,8 @@ static void middle_of_fluid(void)
   static float values[2][SAMPLES * SAMPLES * SAMPLES];
   OWNED double *position = make_lattice(SIDE, SIDE, SIDE, 0);
   OWNED_CONTEXT context = context_new(2, NULL);
-  OWNED_PARTICLES particles;
   float worst = 0;
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(context);
   for (int i = 0; i < 2; i++) {
     const pmb_particle_request r = request_of(position, SIDE * SIDE * SIDE, i ? ANISOTROPIC : PMB_KERNEL_SPLINE);
     const pmb_particle_image image = { sizeof image, { 4.1, 4.1, 4.1 }, { 0.19, 0.19, 0.19 },

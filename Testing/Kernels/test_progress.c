@@ -205,9 +205,8 @@ static int note_pace(void *user, double fraction)
 static void called_20_times_per_second(void)
 {
   enum { BRICKS = 2000000 };
-  OWNED_VOLUME v;
   pace p = { 0 };
-  volume_make(&v, PMB_UINT8, 2, 2, 4 * BRICKS, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_UINT8, 2, 2, 4 * BRICKS, LAYOUT_PACKED);
   memset(v.memory, 1, 16 * BRICKS);
   OWNED_CONTEXT context = context_new(1, NULL);
   pmb_set_progress(context, note_pace, &p);

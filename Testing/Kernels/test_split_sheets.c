@@ -125,10 +125,9 @@ static void noise_of_few_values(void)
  * same diagonal from rim to rim: the part that it cuts off gets copies of the diagonal's ends. */
 static void plate(void)
 {
-  OWNED_VOLUME v;
   int64_t met[2] = { 0, 0 };
   const double isovalue = 5;
-  volume_make(&v, PMB_FLOAT32, 6, 6, 5, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_FLOAT32, 6, 6, 5, LAYOUT_PACKED);
   for (int64_t n = 0; n < 180; n++) {
     const int64_t i = n % 6, j = n / 6 % 6, k = n / 36;
     volume_set(&v, i, j, k, k == 2 && i > 0 && i < 5 && j > 0 && j < 5 ? 5 : 0);
@@ -144,8 +143,7 @@ static void refuses(void)
   const double isovalue = 2;
   const int64_t *copied = NULL;
   noise(&v, 4, 55);
-  OWNED_CONTEXT context = context_new(1, NULL);
-  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  OWNED_CONTEXT context = bound_context(1, &v.view);
   CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
   pmb_sizes part = m.sizes, other = { part.points + 1, part.triangles };
   pmb_mesh bare = m.view;

@@ -65,12 +65,11 @@ static void *run_caller(void *p)
 static void contexts_at_once(void)
 {
   test_rng rng = { 81 };
-  OWNED_VOLUME v;
   double isovalues[2] = { 1.5, 2 };
   caller callers[CALLERS];
   pthread_t threads[CALLERS];
   pmb_context *contexts[CALLERS] = { NULL };
-  volume_make(&v, PMB_FLOAT32, 67, 22, 19, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_FLOAT32, 67, 22, 19, LAYOUT_PACKED);
   volume_fill(&v, DATA_PLATEAU, &rng);
   volume_sprinkle(&v, 200, &rng);
   ref_mesh *r[2] = { ref_extract(&v.view, isovalues[0], 0), ref_extract(&v.view, isovalues[1], 1) };
@@ -94,9 +93,8 @@ static void contexts_at_once(void)
 static void many_short_calls(void)
 {
   test_rng rng = { 83 };
-  OWNED_VOLUME v;
   double isovalue = 0.1;
-  volume_make(&v, PMB_FLOAT32, 70, 30, 40, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_FLOAT32, 70, 30, 40, LAYOUT_PACKED);
   volume_fill(&v, DATA_NOISE, &rng);
   OWNED_REFERENCE r = ref_extract(&v.view, isovalue, 0);
   OWNED_CONTEXT context = NULL;

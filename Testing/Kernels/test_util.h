@@ -133,6 +133,8 @@ typedef struct test_volume {
 } test_volume;
 
 void volume_make(test_volume *v, pmb_type type, int64_t nx, int64_t ny, int64_t nz, int layout);
+test_volume volume_of(pmb_type type, int64_t nx, int64_t ny, int64_t nz, int layout); /* as volume_make */
+test_volume volume_of_field(pmb_type type, int64_t n, double (*f)(double, double, double)); /* as volume_sampled */
 void volume_free(test_volume *v);
 /* Sets a sample, by its indices or by its number (x fastest). The value is rounded and clamped to the type. */
 void volume_set(const test_volume *v, int64_t i, int64_t j, int64_t k, double value);
@@ -187,6 +189,11 @@ int mesh_equal(const test_mesh *a, const test_mesh *b, const char *what);
 /* 0, NULL: defaults; with PMB_TEST_DEVICE=gpu in the environment, which runs this test on a GPU: a context there. Skips or exits if
  * it fails. */
 pmb_context *context_new(int threads, const char *path);
+pmb_context *bound_context(int threads, const pmb_volume *volume);
+/* Contexts on the CPU that have to give the same bytes: number n of all instruction sets, with several numbers of threads. NULL if
+ * this machine lacks it. */
+enum { TEST_PATHS = 6 };
+pmb_context *context_on_path(int n);
 /* Counts and emits into a new mesh. On failure the mesh is empty and the status is returned. */
 pmb_status mesh_extract(pmb_context *context, const double *isovalues, int64_t count, int remove_degenerate,
   pmb_type real_type, pmb_type id_type, test_mesh *m);

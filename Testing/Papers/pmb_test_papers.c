@@ -254,8 +254,7 @@ static void all_systems(const test_volume *v, const double *isovalues, int count
 static void fill_and_try(pmb_type type, const int64_t dims[3], int data, int sprinkle, test_rng *rng)
 {
   double isovalues[3];
-  OWNED_VOLUME v;
-  volume_make(&v, type, dims[0], dims[1], dims[2], LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(type, dims[0], dims[1], dims[2], LAYOUT_PACKED);
   volume_fill(&v, data, rng);
   if (sprinkle) volume_sprinkle(&v, sprinkle, rng);
   for (int n = 0; n < 3; n++) isovalues[n] = data == DATA_PLATEAU ? 1 + n * 0.5 : volume_isovalue(&v, rng);
@@ -302,8 +301,7 @@ static void empty(void)
   need_gpu();
   for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++)
     for (size_t t = 0; t < TYPES; t++) {
-      OWNED_VOLUME v;
-      volume_make(&v, types[t], sizes[n][0], sizes[n][1], sizes[n][2], LAYOUT_PACKED);
+      OWNED_VOLUME v = volume_of(types[t], sizes[n][0], sizes[n][1], sizes[n][2], LAYOUT_PACKED);
       for (int64_t i = 0; i < ref_samples(&v.view); i++)
         volume_set(&v, i % sizes[n][0], i / sizes[n][0] % sizes[n][1], i / (sizes[n][0] * sizes[n][1]), i == 4);
       test_about("size %d, %s, one sample is 1", (int)n, type_name(types[t]));
@@ -319,9 +317,8 @@ static void evaluated(void)
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     const int64_t *n = sizes[i];
     const float step[3] = { 2 / (float)(n[0] - 1), 2 / (float)(n[1] - 1), 2 / (float)(n[2] - 1) };
-    OWNED_VOLUME v;
     OWNED_BY(bench_free) bench b;
-    volume_make(&v, PMB_FLOAT32, n[0], n[1], n[2], LAYOUT_PACKED);
+    OWNED_VOLUME v = volume_of(PMB_FLOAT32, n[0], n[1], n[2], LAYOUT_PACKED);
     for (int64_t s = 0; s < ref_samples(&v.view); s++) {
       const int64_t x = s % n[0], y = s / n[0] % n[1], z = s / (n[0] * n[1]);
       volume_set(&v, x, y, z, papers_cayley_value(step, (int32_t)x, (int32_t)y, (int32_t)z));
