@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particle_attributes.c - attributes on the surface against means over all particles; the same bytes on all paths. */
+ * test_particles_attributes.c - attributes on the surface against means over all particles; the same bytes on all paths. */
 #include "particles_mesh.h"
 #include "particles_reference.h"
 
@@ -15,9 +15,8 @@ typedef struct attribute_arrays {
 
 static void emit_attributes(pmb_context *context, const pmb_particle_request *r, attribute_arrays *a)
 {
-  pmb_particles *particles;
   a->sizes = (pmb_particle_sizes){ .struct_size = sizeof a->sizes };
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(context);
   CHECK_STATUS(context, pmb_particles_count(particles, r, &a->sizes), PMB_OK);
   const int64_t n = a->sizes.points;
   a->wide_out = test_allocate(WIDE * n, sizeof *a->wide_out);
@@ -34,7 +33,6 @@ static void emit_attributes(pmb_context *context, const pmb_particle_request *r,
     .attributes = attributes,
     .attribute_count = 3 };
   CHECK_STATUS(context, pmb_particles_emit(particles, &mesh), PMB_OK);
-  pmb_particles_destroy(particles);
 }
 
 static void free_attributes(attribute_arrays *a)
@@ -76,7 +74,6 @@ static void judge_attributes(const scene *s, const attribute_arrays *a, int64_t 
 /* Attributes equal the weighted means, with the same bytes for any number of threads and any path. */
 static void attributes(void)
 {
-  static const char *const paths[] = { NULL, "portable", "avx2", "reference" };
   test_rng rng = { 2207 };
   for (int round = 0; round < (TEST_SLOW ? 8 : 80); round++) {
     attribute_arrays first, other;
@@ -95,26 +92,22 @@ static void attributes(void)
     if (r.kernel == PMB_KERNEL_GAUSSIAN) r.weights = (pmb_particle_array){ number[1], PMB_FLOAT64, n, 0 };
     other = first;
     test_about("round %d", round);
-    pmb_context *context = context_new(1, NULL);
+    OWNED_CONTEXT one = context_new(1, NULL);
     scene s;
     scene_make(&s, &r);
-    emit_attributes(context, &r, &first);
+    emit_attributes(one, &r, &first);
     judge_attributes(&s, &first, 3);
-    pmb_destroy(context);
-    for (int i = 0; i < 4; i++) {
-      const pmb_options options = {
-        .struct_size = sizeof options, .device = PMB_DEVICE_CPU, .threads = 1 + i, .cpu_path = paths[i]
-      };
-      if (pmb_create(&options, &context) == PMB_UNAVAILABLE) continue;
+    for (int i = 0; i < TEST_PATHS; i++) {
+      OWNED_CONTEXT context = context_on_path(i);
+      if (!context) continue;
       emit_attributes(context, &r, &other);
       const size_t points = (size_t)first.sizes.points;
       CHECK(other.sizes.points == first.sizes.points &&
           !memcmp(first.wide_out, other.wide_out, points * WIDE * sizeof(double)) &&
           !memcmp(first.whole_out, other.whole_out, points * sizeof(int16_t)) &&
           !memcmp(first.gap_out, other.gap_out, points * sizeof(float)),
-        "other bytes on path %s", paths[i] ? paths[i] : "default");
+        "other bytes on path %d", i);
       free_attributes(&other);
-      pmb_destroy(context);
     }
     free_attributes(&first);
   }
@@ -124,9 +117,9 @@ static void attributes(void)
 static void attributes_out_of_reach(void)
 {
   const double position[6] = { 0.01, 0.02, 0, 5.01, 5, 5.02 };
-  pmb_context *context = context_new(1, NULL);
+  OWNED_CONTEXT context = context_new(1, NULL);
   for (int kernel = 0; kernel < KERNELS; kernel++) {
-    attribute_arrays a = { .whole = { 11, 22 }, .gap = { 1, 2 } };
+    OWNED_BY(free_attributes) attribute_arrays a = { .whole = { 11, 22 }, .gap = { 1, 2 } };
     pmb_particle_request r = request_of(position, 2, kernel);
     r.spacing = 1;
     r.radius = 0.05;
@@ -139,9 +132,7 @@ static void attributes_out_of_reach(void)
       CHECK(a.whole_out[n] == (far ? 22 : 11) && (double)a.gap_out[n] == 1 + far, "%d and %g", a.whole_out[n],
         (double)a.gap_out[n]);
     }
-    free_attributes(&a);
   }
-  pmb_destroy(context);
 }
 
 /* clang-format off */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_sheets.c - pmb_split_sheets gives a manifold even where the isosurface touches itself, and moves no triangle. */
+ * test_split_sheets.c - pmb_split_sheets gives a manifold even where the isosurface touches itself, and moves no triangle. */
 #include "test_util.h"
 
 enum { N = 9, MOST = 64 };
@@ -70,8 +70,8 @@ static int64_t *ids_of(const test_mesh *m)
 static void judge(
   const pmb_volume *volume, const double *isovalues, int64_t count, pmb_type real, pmb_type id, int64_t met[2])
 {
-  pmb_context *context = context_new(1, NULL);
-  test_mesh m;
+  OWNED_CONTEXT context = context_new(1, NULL);
+  OWNED_MESH m;
   pmb_sizes parts[4], sizes;
   const int64_t *copied = NULL;
   CHECK_STATUS(context, pmb_bind(context, volume), PMB_OK);
@@ -81,7 +81,7 @@ static void judge(
   int64_t *before = ids_of(&m), own[4], points = 0, old = 0, first = 0, copies = 0;
   for (int64_t i = 0; i < count; i++) own[i] = parts[i].points;
   CHECK_STATUS(context, pmb_split_sheets(context, &m.view, parts, count, &copied), PMB_OK);
-  int64_t *ids = ids_of(&m);
+  OWNED int64_t *ids = ids_of(&m);
   for (int64_t i = 0; i < count; i++) {
     const int64_t end = first + parts[i].triangles;
     for (int64_t c = 3 * first; c < 3 * end; c++) {
@@ -101,9 +101,6 @@ static void judge(
   met[1] += copies;
   CHECK(mesh_canaries_alive(&m), "written outside the arrays");
   free(before);
-  free(ids);
-  mesh_free(&m);
-  pmb_destroy(context);
 }
 
 /* All worlds and types of output, one isovalue and several. */
@@ -113,13 +110,12 @@ static void noise_of_few_values(void)
   int64_t met[2] = { 0, 0 };
   for (int n = 0; n < 4 * WORLDS; n += TEST_SLOW ? 2 : 1) {
     test_rng rng = { 7 };
-    test_volume v;
+    OWNED_VOLUME v;
     noise(&v, 2 + n % 4, 100 + (uint64_t)n);
     volume_world(&v, n % WORLDS, &rng);
     test_about("volume %d", n);
     judge(
       &v.view, isovalues, n % 3 ? 1 : 4, n % 2 ? PMB_FLOAT32 : PMB_FLOAT64, n / 2 % 2 ? PMB_INT32 : PMB_INT64, met);
-    volume_free(&v);
   }
   CHECK(met[0] > 100 && met[1] > 500, "only %lld shared sides, %lld doubled points", (long long)met[0],
     (long long)met[1]);
@@ -129,28 +125,25 @@ static void noise_of_few_values(void)
  * same diagonal from rim to rim: the part that it cuts off gets copies of the diagonal's ends. */
 static void plate(void)
 {
-  test_volume v;
   int64_t met[2] = { 0, 0 };
   const double isovalue = 5;
-  volume_make(&v, PMB_FLOAT32, 6, 6, 5, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_FLOAT32, 6, 6, 5, LAYOUT_PACKED);
   for (int64_t n = 0; n < 180; n++) {
     const int64_t i = n % 6, j = n / 6 % 6, k = n / 36;
     volume_set(&v, i, j, k, k == 2 && i > 0 && i < 5 && j > 0 && j < 5 ? 5 : 0);
   }
   judge(&v.view, &isovalue, 1, PMB_FLOAT32, PMB_INT32, met);
   CHECK(met[1] == 8, "%lld points doubled, not 8", (long long)met[1]);
-  volume_free(&v);
 }
 
 static void refuses(void)
 {
-  test_volume v;
-  test_mesh m;
+  OWNED_VOLUME v;
+  OWNED_MESH m;
   const double isovalue = 2;
   const int64_t *copied = NULL;
   noise(&v, 4, 55);
-  pmb_context *context = context_new(1, NULL);
-  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  OWNED_CONTEXT context = bound_context(1, &v.view);
   CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
   pmb_sizes part = m.sizes, other = { part.points + 1, part.triangles };
   pmb_mesh bare = m.view;
@@ -159,9 +152,6 @@ static void refuses(void)
   CHECK_STATUS(context, pmb_split_sheets(context, &bare, &part, 1, &copied), PMB_INVALID);
   CHECK_STATUS(context, pmb_split_sheets(context, NULL, &part, 1, &copied), PMB_INVALID);
   CHECK_STATUS(context, pmb_split_sheets(context, &m.view, NULL, 1, &copied), PMB_INVALID);
-  mesh_free(&m);
-  pmb_destroy(context);
-  volume_free(&v);
 }
 
 /* clang-format off */

@@ -2,30 +2,25 @@
 """Repeats tables 2 and 3 of the PMB paper with drawing: frames per second, a new isovalue for each frame, in a plain VTK
 window of 1024 x 1024 pixels. vtkPMBContourFilter with vtkPMBPolyDataMapper, and with VTK's own mapper.
 
-usage: pvpython bench_frames.py [--rows N] [--frames N] [--reduce N] [--table 2|3]
-  --rows    the first so many of each table (all)
-  --frames  per row (20); a row ends early after 10 s
-  --reduce  sides divided by 2^N (0)
-
 Table 2 has Cayley's surface, here stored in floats; table 3 gyroids with about as many triangles as the paper's scans.
 The first row has 8^3 samples: the time that the window takes without a surface. bench_picture.py has ParaView's views."""
-import argparse
 import os
+import sys
 import time
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--rows", type=int, default=100)
-parser.add_argument("--frames", type=int, default=20)
-parser.add_argument("--reduce", type=int, default=0)
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "Benchmarks"))
+from bench_common import cayley, gyroid, image_of, parser_of  # noqa: E402
+
+parser = parser_of(__doc__)
+parser.add_argument("--rows", type=int, default=100, help="the first so many of each table (all)")
+parser.add_argument("--frames", type=int, default=20, help="per row (20); a row ends early after 10 s")
+parser.add_argument("--reduce", type=int, default=0, help="sides divided by 2^N (0)")
 parser.add_argument("--table", choices=("2", "3"))
 options = parser.parse_args()
-os.environ.setdefault("VTK_SMP_BACKEND_IN_USE", "STDThread")  # otherwise Debian's VTK has one thread
 
 import numpy  # noqa: E402
 from pmb import vtkPMBContourFilter  # noqa: E402
 from pmb.vtkPMBRendering import vtkPMBPolyDataMapper  # noqa: E402
-from vtkmodules.util.numpy_support import numpy_to_vtk  # noqa: E402
-from vtkmodules.vtkCommonDataModel import vtkImageData  # noqa: E402
 from vtkmodules.vtkRenderingCore import vtkActor, vtkRenderer, vtkRenderWindow  # noqa: E402
 from vtkmodules.vtkRenderingOpenGL2 import vtkOpenGLPolyDataMapper  # noqa: E402
 
@@ -45,28 +40,15 @@ TABLE_3 = (("visMale", CUBE, 2.8, 23.8, 56.5, 135.2), ("backpack", CUBE, 3.8, 23
 ISOVALUES = {False: -0.012, True: 0.1}  # of Cayley's surface, of the gyroid
 
 
-def cayley(x, y, z):
-    return 1 - 16 * x * y * z - 4 * (x * x + y * y + z * z)
-
-
-def gyroid(x, y, z):
-    s, c = numpy.sin, numpy.cos
-    return s(x) * c(y) + s(y) * c(z) + s(z) * c(x)
-
-
 def image(dims, period=0.0):
     """Cayley's surface, or gyroids of a period in samples."""
     samples = numpy.empty(dims[::-1], numpy.float32)
     axes = [numpy.arange(n) * (2 * numpy.pi / period) + 1 if period else numpy.linspace(-1, 1, n) for n in dims]
     x, y, zs = (axis.astype(numpy.float32) for axis in axes)
     for k, z in enumerate(zs):
-        samples[k] = (gyroid if period else cayley)(x[None, :], y[:, None], z)
-    array = numpy_to_vtk(samples.ravel(), deep=True)
-    array.SetName("samples")
-    data = vtkImageData()
-    data.SetDimensions(*dims)
-    data.GetPointData().SetScalars(array)
-    return data
+        place = x[None, :], y[:, None], z
+        samples[k] = gyroid(*place, 1) if period else cayley(*place)
+    return image_of(samples)
 
 
 def period_for(dims, triangles):

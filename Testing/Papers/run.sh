@@ -8,8 +8,8 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=Testing/GPU/architectures.sh
-. "$here/../../GPU/architectures.sh"
-build=${BUILD:-$here/../../../build-papers}
+. "$here/../GPU/architectures.sh"
+build=${BUILD:-$here/../../build-papers}
 
 run() { # CASE PROGRAM [COMMAND...]: nothing may be skipped here
   local case=$1 program=$2 code=0

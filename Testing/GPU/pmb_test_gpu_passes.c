@@ -46,37 +46,33 @@ static void columns(void)
   static const int layers[] = { 16, 1, 4, 2, 3, 7, 5 };
   static const int kinds[] = { SMOOTH, NOT_FINITE, NOISE_BELOW, NOISE };
   const double isovalue = 52;
-  pair p = pair_new();
+  OWNED_PAIR p = pair_new();
   test_rng rng = { 47 };
   p.usual = 1;
   for (int n = 0; n < (is_short() ? 12 : 72); n++) {
-    test_volume v;
     force(layers[n % 7], -1);
-    volume_make(&v, PMB_FLOAT32, sizes[0][n % 6], sizes[1][n / 2 % 6], sizes[2][n / 3 % 6], n / 6 % LAYOUTS);
+    OWNED_VOLUME v = volume_of(PMB_FLOAT32, sizes[0][n % 6], sizes[1][n / 2 % 6], sizes[2][n / 3 % 6], n / 6 % LAYOUTS);
     fill_by_kind(&v, kinds[n % 4], &rng);
     bind_both(&p, &v);
     for (int join = 0; join < 2; join++) {
       test_about("volume %d, %d layers, join %d", n, layers[n % 7], join);
       extract_plain(&p, &isovalue, 1, join);
     }
-    volume_free(&v);
   }
   enough(&p, is_short() ? 10000 : 100000);
   force(0, 0);
-  pair_free(&p);
 }
 
 /* Mostly active bricks with more points than are listed at once; faint samples; all worlds. */
 static void estimators(void)
 {
   static const pmb_type types[] = { PMB_FLOAT32, PMB_UINT8, PMB_FLOAT64 };
-  pair p = pair_new();
+  OWNED_PAIR p = pair_new();
   test_rng rng = { 45 };
   for (int n = 0; n < 3 * WORLDS; n++) {
     const int faint = n >= 3;
     const double isovalues[] = { faint ? 1e-13 : 52, 20 };
-    test_volume v;
-    volume_make(&v, types[faint ? n % 2 * 2 : n], 100, is_short() || faint ? 14 : 90, faint ? 9 : 22, LAYOUT_PACKED);
+    OWNED_VOLUME v = volume_of(types[faint ? n % 2 * 2 : n], 100, is_short() || faint ? 14 : 90, faint ? 9 : 22, LAYOUT_PACKED);
     volume_world(&v, n / 3, &rng);
     fill_by_kind(&v, faint ? FAINT : NOISE, &rng);
     bind_both(&p, &v);
@@ -85,22 +81,19 @@ static void estimators(void)
       p.estimator = (pmb_gradient_estimator)(turn % 3);
       extract_both(&p, isovalues, 1 + turn / 4, turn / 3, turn % 2 ? PMB_FLOAT64 : PMB_FLOAT32, PMB_INT32);
     }
-    volume_free(&v);
   }
   enough(&p, 1000000);
-  pair_free(&p);
 }
 
 /* More bricks with points on samples than fit at first, then none, then more again; a small volume, then a larger one. */
 static void many_on_samples(void)
 {
   static const double isovalues[] = { 40, 40.5, 60 };
-  pair p = pair_new();
+  OWNED_PAIR p = pair_new();
   test_rng rng = { 61 };
   for (int n = 0; n < 2; n++) {
     const int64_t nx = 128, ny = 60, nz = n ? 150 : 90;
-    test_volume v;
-    volume_make(&v, PMB_UINT8, nx, ny, nz, LAYOUT_PACKED);
+    OWNED_VOLUME v = volume_of(PMB_UINT8, nx, ny, nz, LAYOUT_PACKED);
     for (int64_t i = 0; i < nx * ny * nz; i++)
       volume_set(&v, i % nx, i / nx % ny, i / nx / ny, i % 7 ? 0 : 20 * (double)rng_int(&rng, 0, 4));
     bind_both(&p, &v);
@@ -108,10 +101,8 @@ static void many_on_samples(void)
       test_about("%lld slices, turn %d", (long long)nz, turn);
       extract_plain(&p, &isovalues[turn], 1, 1);
     }
-    volume_free(&v);
   }
   enough(&p, 60000);
-  pair_free(&p);
 }
 
 /* Vertices and triangles in one launch and in two, with any number of warps per brick. Bricks with many and few points, points on
@@ -121,15 +112,13 @@ static void one_launch_or_two(void)
   static const int parts[] = { 0, 1, 2, 4, -1, 3 };
   static const int64_t sizes[3][5] = { { 128, 33, 65, 31, 70 }, { 16, 17, 5, 33, 9 }, { 41, 9, 64, 6, 28 } };
   static const pmb_type types[] = { PMB_FLOAT32, PMB_UINT8, PMB_INT16, PMB_INT8, PMB_UINT16, PMB_FLOAT64 };
-  pair p = pair_new();
+  OWNED_PAIR p = pair_new();
   test_rng rng = { 59 };
   p.usual = 1;
   for (int n = 0; n < (is_short() ? 12 : 180); n++) {
     const int faint = n % 10 == 9;
     const double isovalues[3] = { faint ? 1e-13 : 52, 40, 61 };
-    test_volume v;
-    volume_make(&v, faint ? PMB_FLOAT32 : types[n / 2 % 6], sizes[0][n % 5], sizes[1][n / 2 % 5], sizes[2][n / 3 % 5],
-      n / 4 % LAYOUT_CONSTANT);
+    OWNED_VOLUME v = volume_of(faint ? PMB_FLOAT32 : types[n / 2 % 6], sizes[0][n % 5], sizes[1][n / 2 % 5], sizes[2][n / 3 % 5], n / 4 % LAYOUT_CONSTANT);
     fill_by_kind(&v, faint ? FAINT : n % 4, &rng);
     volume_world(&v, n % 8 >= 4 ? WORLD_MIRRORED : WORLD_SPACING, &rng);
     bind_both(&p, &v);
@@ -139,11 +128,9 @@ static void one_launch_or_two(void)
       force(0, warps);
       extract_plain(&p, isovalues, turn % 4 < 3 ? 1 : 3, turn & 1);
     }
-    volume_free(&v);
   }
   enough(&p, 100000);
   force(0, 0);
-  pair_free(&p);
 }
 
 /* clang-format off */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_ray_faults.c - casts that the progress hook stops, and casts whose allocations fail. */
+ * test_cast_rays_faults.c - casts that the progress hook stops, and casts whose allocations fail. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -28,11 +28,11 @@ static void stops(void)
   for (int round = 0; round < 4; round++) {
     const int threads = round % 2 ? 3 : 1, is_long = round / 2;
     static shot s;
-    test_volume v;
+    OWNED_VOLUME v;
     watch w = { 0, 0, 0, 0, pthread_self() };
-    pmb_context *context = good_shot(&s, &v, PMB_RAY_COMPOSITE, threads);
+    OWNED_CONTEXT context = good_shot(&s, &v, PMB_RAY_COMPOSITE, threads);
     const size_t numbers = 4 * (size_t)(is_long ? 41 * 30 : WIDTH * HEIGHT);
-    float *pictures = test_allocate(2 * (int64_t)numbers, sizeof *pictures);
+    OWNED float *pictures = test_allocate(2 * (int64_t)numbers, sizeof *pictures);
     s.r.width = is_long ? 41 : WIDTH;
     s.r.height = is_long ? 30 : HEIGHT;
     s.r.depth = NULL;
@@ -53,9 +53,6 @@ static void stops(void)
     pmb_set_progress(context, NULL, NULL);
     CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
     CHECK(!memcmp(pictures, pictures + numbers, numbers * sizeof *pictures), "another picture after a stop");
-    free(pictures);
-    pmb_destroy(context);
-    volume_free(&v);
   }
 }
 
@@ -85,9 +82,9 @@ static int count_hook(void *user, double fraction)
 static void stops_between_tiles(void)
 {
   static shot s;
-  test_volume v;
+  OWNED_VOLUME v;
   test_rng rng = { 7 };
-  pmb_context *context = NULL;
+  OWNED_CONTEXT context = NULL;
   const pmb_options options = { .struct_size = sizeof options, .threads = 1 };
   const double eye[3] = { -10, 10, 11 }, forward[3] = { 1, 0.01, 0.02 };
   painted p = { s.colors, 0, { 0 } };
@@ -105,8 +102,6 @@ static void stops_between_tiles(void)
   CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_ABORTED);
   for (int n = 0; n < p.calls; n++) CHECK(p.pixels[n] == 16 * (n + 1), "%d pixels at call %d", p.pixels[n], n);
   CHECK(count_painted(s.colors) == 16 * STOP_AT, "%d pixels after a stop", count_painted(s.colors));
-  pmb_destroy(context);
-  volume_free(&v);
 }
 
 /* Each allocation of a cast fails once: the status reports it, nothing leaks, and the next cast gives the picture. */
@@ -115,7 +110,7 @@ static void allocations_fail(void)
   int reported = 0;
   for (int mode = 0; mode < 5; mode++) {
     static shot s, good;
-    test_volume v;
+    OWNED_VOLUME v;
     pmb_destroy(good_shot(&good, &v, (pmb_ray_mode)mode, 1));
     shot_copy(&s, &good);
     for (int n = 1; n < 100; n++) {
@@ -140,7 +135,6 @@ static void allocations_fail(void)
       CHECK(l.held == 0, "%d blocks are not released", (int)l.held);
       if (!l.refused) break;
     }
-    volume_free(&v);
   }
   CHECK(reported > 0, "no allocation failed");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_ray_requests.c - rays with known results, pieces of a volume, threads and paths, wrong requests. */
+ * test_cast_rays_requests.c - rays with known results, pieces of a volume, threads and paths, wrong requests. */
 #include <stdio.h>
 
 #include "rays_shots.h"
@@ -11,15 +11,14 @@
 static void a_plane(void)
 {
   test_rng rng = { 521 };
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   for (int round = 0; round < 12; round++) {
     const double normal[3] = { 1, rng_real(&rng, -1, 1), rng_real(&rng, -1, 1) };
     const double distance = 17.03 + 10.2 * normal[1] + 10.7 * normal[2];
     static shot s;
-    test_volume v;
-    rr_scene scene;
+    OWNED_SCENE scene;
     int hits = 0, wrong = 0;
-    volume_make(&v, round % 2 ? PMB_FLOAT32 : PMB_FLOAT64, 35, 21, 22, LAYOUT_PACKED);
+    OWNED_VOLUME v = volume_of(round % 2 ? PMB_FLOAT32 : PMB_FLOAT64, 35, 21, 22, LAYOUT_PACKED);
     for (int64_t n = 0; n < ref_samples(&v.view); n++)
       volume_put(&v, n, (double)(n % 35) + normal[1] * (double)(n / 35 % 21) + normal[2] * (double)(n / 735));
     if (round > 3) rr_place_volume(&v, round % 3 == 0, &rng);
@@ -46,23 +45,18 @@ static void a_plane(void)
         (is_hit && memcmp(s.colors + 4 * n, s.isovalues[0].color, 4 * sizeof(float)));
     }
     CHECK(hits > PIXELS / 50 && wrong <= 2, "%d wrong, %d hits", wrong, hits);
-    rr_close(&scene);
-    volume_free(&v);
   }
-  pmb_destroy(context);
 }
 
 /* Distances from a point: each hit lies on the sphere and has the shade of a sphere lit from the camera. */
 static void a_ball(void)
 {
   const double radius = 12, middle = 15.2;
-  pmb_context *context = context_new(1, NULL);
   test_rng rng = { 522 };
   static shot s;
-  test_volume v;
-  rr_scene scene;
+  OWNED_SCENE scene;
   int hits = 0;
-  volume_make(&v, PMB_FLOAT32, 32, 32, 32, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_FLOAT32, 32, 32, 32, LAYOUT_PACKED);
   for (int64_t n = 0; n < ref_samples(&v.view); n++) {
     const double p[3] = { (double)(n % 32) - middle, (double)(n / 32 % 32) - middle, (double)(n / 1024) - middle };
     volume_put(&v, n, radius - sqrt(rr_dot(p, p)));
@@ -70,7 +64,7 @@ static void a_ball(void)
   shot_make(&s, PMB_RAY_ISOSURFACE);
   set_isovalues(&s, 1, 0, 0, 1);
   place_camera(&s, &v.view, CAMERA_PERSPECTIVE, &rng);
-  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  OWNED_CONTEXT context = bound_context(1, &v.view);
   CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
   rr_open(&scene, &v.view, &s.r);
   for (int n = 0; n < PIXELS; n++) {
@@ -89,9 +83,6 @@ static void a_ball(void)
     hits++;
   }
   CHECK(hits > PIXELS / 5, "only %d hits", hits);
-  rr_close(&scene);
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 /* ---- pieces, threads ---- */
@@ -100,8 +91,7 @@ static void a_ball(void)
 static void cast_piece(pmb_context *context, const shot *s, const test_volume *v, int64_t low, int64_t high)
 {
   const int64_t *d = v->view.dims, width = high - low + 1;
-  test_volume piece;
-  volume_make(&piece, v->view.type, width, d[1], d[2], LAYOUT_PACKED);
+  OWNED_VOLUME piece = volume_of(v->view.type, width, d[1], d[2], LAYOUT_PACKED);
   for (int64_t n = 0; n < ref_samples(&piece.view); n++)
     volume_put(&piece, n, volume_get(v, n % width + low + d[0] * (n / width)));
   memcpy(piece.view.index_to_world, v->view.index_to_world, sizeof v->view.index_to_world);
@@ -109,7 +99,6 @@ static void cast_piece(pmb_context *context, const shot *s, const test_volume *v
   piece.view.first[0] += low;
   CHECK_STATUS(context, pmb_bind(context, &piece.view), PMB_OK);
   CHECK_STATUS(context, pmb_cast_rays(context, &s->r), PMB_OK);
-  volume_free(&piece);
 }
 
 /* Casts the rays through the volume, and through two pieces of it along x. */
@@ -127,11 +116,11 @@ static void cast_whole_and_parts(pmb_context *context, shot *all, shot parts[2],
 static void pieces(void)
 {
   test_rng rng = { 601 };
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   int hit = 0;
   for (int round = 0; round < 12; round++) {
     static shot all, parts[2];
-    test_volume v;
+    OWNED_VOLUME v;
     int wrong = 0;
     any_shot(&all, &v, round, PMB_RAY_ISOSURFACE, &rng);
     set_isovalues(&all, 1 + 2 * (round % 2), type_middle(v.view.type), type_size(v.view.type), 1);
@@ -146,21 +135,19 @@ static void pieces(void)
     }
     test_about("round %d", round);
     CHECK(wrong <= WRONG_PIXELS * PIXELS, "%d wrong pixels", wrong);
-    volume_free(&v);
   }
   CHECK(hit > 3 * PIXELS, "only %d hits", hit);
-  pmb_destroy(context);
 }
 
 /* Two pieces, pre-integrated: the nearer one over the farther one equals the whole, without a seam. */
 static void pieces_of_segments(void)
 {
   test_rng rng = { 602 };
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   int both = 0;
   for (int round = 0; round < 10; round++) {
     static shot all, parts[2];
-    test_volume v;
+    OWNED_VOLUME v;
     int wrong = 0;
     any_shot(&all, &v, round, PMB_RAY_COMPOSITE, &rng);
     memset(v.view.index_to_world, 0, sizeof v.view.index_to_world);
@@ -180,10 +167,8 @@ static void pieces_of_segments(void)
     }
     test_about("round %d", round);
     CHECK(wrong <= WRONG_PIXELS * PIXELS, "%d wrong pixels", wrong);
-    volume_free(&v);
   }
   CHECK(both > 3 * PIXELS, "only %d pixels in both pieces", both);
-  pmb_destroy(context);
 }
 
 /* Any number of threads and any path give the same bytes. */
@@ -204,7 +189,7 @@ static void threads_and_paths(void)
   for (int round = 0; round < 50; round++) {
     test_rng rng = { 611 + (uint64_t)round };
     static shot first, s;
-    test_volume v;
+    OWNED_VOLUME v;
     any_shot(&s, &v, round, (pmb_ray_mode)(round % 5), &rng);
     s.r.preintegrate = round / 5 % 2;
     s.r.pixel_samples = round % 4;
@@ -221,7 +206,6 @@ static void threads_and_paths(void)
       CHECK(
         same, "round %d, %d threads, path %s: another picture", round, threads[c], paths[c] ? paths[c] : "default");
     }
-    volume_free(&v);
   }
   for (int c = 0; c < PATHS; c++) pmb_destroy(contexts[c]);
 }
@@ -233,15 +217,14 @@ static void nothing_to_see(void)
 {
   static const int64_t sizes[][3] = { { 1, 20, 20 }, { 20, 1, 20 }, { 20, 20, 1 }, { 1, 1, 1 }, { 20, 20, 20 },
     { 20, 20, 20 }, { 20, 20, 20 }, { 20, 20, 20 }, { 20, 20, 20 } };
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   test_rng rng = { 571 };
   for (int n = 0; n < 9 * 5; n++) {
     const int64_t *size = sizes[n / 5];
     static const double beyond[6] = { 40, 50, 0, 19, 0, 19 };
     static shot s;
-    test_volume v;
     int seen = 0;
-    volume_make(&v, PMB_FLOAT32, size[0], size[1], size[2], LAYOUT_PACKED);
+    OWNED_VOLUME v = volume_of(PMB_FLOAT32, size[0], size[1], size[2], LAYOUT_PACKED);
     fill_field(&v, FIELD_GYROID, 0, 1, &rng);
     shot_make(&s, (pmb_ray_mode)(n % 5));
     set_isovalues(&s, 3, 0, 1, 1);
@@ -258,21 +241,18 @@ static void nothing_to_see(void)
     CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
     for (int i = 0; i < 4 * PIXELS; i++) seen += s.colors[i] != 0 || s.depth[i / 4] != 1;
     CHECK(seen == 0, "%d colors or depths are not empty", seen);
-    volume_free(&v);
   }
-  pmb_destroy(context);
 }
 
 /* Samples at the limits of their types: all colors, opacities and depths are from 0 to 1. */
 static void extreme_samples(void)
 {
   test_rng rng = { 651 };
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   for (int round = 0; round < 100; round++) {
     static shot s;
-    test_volume v;
     int bad = 0;
-    volume_make(&v, (pmb_type)(1 + round % 10), 40, 9, 10, LAYOUT_PACKED);
+    OWNED_VOLUME v = volume_of((pmb_type)(1 + round % 10), 40, 9, 10, LAYOUT_PACKED);
     volume_fill(&v, round % 4 ? DATA_LIMITS : DATA_NOISE, &rng);
     if (round % 3 == 0) volume_sprinkle(&v, 10, &rng);
     shot_make(&s, (pmb_ray_mode)(round / 10 % 5));
@@ -287,9 +267,7 @@ static void extreme_samples(void)
     for (int n = 0; n < 4 * PIXELS; n++)
       bad += !(s.colors[n] >= 0 && s.colors[n] <= 1 && s.depth[n / 4] >= 0 && s.depth[n / 4] <= 1);
     CHECK(bad == 0, "%d numbers are not from 0 to 1", bad);
-    volume_free(&v);
   }
-  pmb_destroy(context);
 }
 
 static void bad_members(void)
@@ -321,8 +299,8 @@ static void bad_members(void)
     WRONG(pmb_ray_request, table_size, PMB_RAY_TABLE + 1, "table") };
   for (int mode = 0; mode < 5; mode++) {
     static shot s, good;
-    test_volume v;
-    pmb_context *context = good_shot(&good, &v, (pmb_ray_mode)mode, 1);
+    OWNED_VOLUME v;
+    OWNED_CONTEXT context = good_shot(&good, &v, (pmb_ray_mode)mode, 1);
     const size_t count = mode ? sizeof of_tables / sizeof *of_tables : sizeof list / sizeof *list;
     for (size_t n = 0; n < count; n++) {
       const test_wrong *wrong = mode ? of_tables + n : list + n;
@@ -342,8 +320,6 @@ static void bad_members(void)
     CHECK_REFUSED(context, pmb_cast_rays(context, &good.r), PMB_INVALID, "pmb_cast_rays");
     CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
     CHECK_STATUS(context, pmb_cast_rays(context, &good.r), PMB_OK);
-    pmb_destroy(context);
-    volume_free(&v);
   }
 }
 
@@ -360,7 +336,7 @@ static void wrong_numbers(const number *list, size_t count)
   static shot good, s;
   test_volume v;
   for (int mode = 0; mode < 5; mode++) {
-    pmb_context *context = good_shot(&good, &v, (pmb_ray_mode)mode, 1);
+    OWNED_CONTEXT context = good_shot(&good, &v, (pmb_ray_mode)mode, 1);
     good.r.shade = 1;
     for (size_t i = 0; i < count; i++)
       for (int n = 0; n < list[i].most && mode >= list[i].first_mode && mode <= list[i].last_mode; n++) {
@@ -372,7 +348,6 @@ static void wrong_numbers(const number *list, size_t count)
         test_about("mode %d, number %d is %g", mode, (int)i, wrong[n]);
         CHECK_REFUSED(context, pmb_cast_rays(context, &s.r), PMB_INVALID, "pmb_cast_rays");
       }
-    pmb_destroy(context);
     volume_free(&v);
   }
 }
@@ -407,8 +382,8 @@ static void bad_light_and_colors(void)
 static void degenerate_cameras(void)
 {
   static shot s;
-  test_volume v;
-  pmb_context *context = good_shot(&s, &v, PMB_RAY_ISOSURFACE, 2);
+  OWNED_VOLUME v;
+  OWNED_CONTEXT context = good_shot(&s, &v, PMB_RAY_ISOSURFACE, 2);
   double good[16];
   test_rng rng = { 591 };
   memcpy(good, s.r.world_to_clip, sizeof good);
@@ -440,8 +415,6 @@ static void degenerate_cameras(void)
       bad += !(s.colors[i] >= 0 && s.colors[i] <= 1 && s.depth[i / 4] >= 0 && s.depth[i / 4] <= 1);
     CHECK(bad == 0, "%d numbers of the picture are outside 0 to 1", bad);
   }
-  pmb_destroy(context);
-  volume_free(&v);
 }
 
 static void bad_color_by_and_gradients(void)
@@ -453,9 +426,9 @@ static void bad_color_by_and_gradients(void)
   static const int sizes[] = { 1, -1, PMB_RAY_TABLE + 1 };
   static const float factors[] = { NAN, -0.1f, 1.1f };
   static shot s;
-  test_volume v;
+  OWNED_VOLUME v;
   test_rng rng = { 582 };
-  pmb_context *context = good_shot(&s, &v, PMB_RAY_ISOSURFACE, 1);
+  OWNED_CONTEXT context = good_shot(&s, &v, PMB_RAY_ISOSURFACE, 1);
   for (size_t n = 0; n < sizeof attributes / sizeof *attributes; n++) {
     s.r.color_by = &attributes[n];
     CHECK_REFUSED(context, pmb_cast_rays(context, &s.r), PMB_INVALID, "color_by");
@@ -475,17 +448,15 @@ static void bad_color_by_and_gradients(void)
   }
   CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
   volume_free(&s.other);
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 /* A context keeps the tables of its last picture. After any change its picture equals that of a new context. */
 static void changed_tables(void)
 {
   static shot s, fresh;
-  test_volume v;
+  OWNED_VOLUME v;
   test_rng rng = { 583 };
-  pmb_context *context = good_shot(&s, &v, PMB_RAY_COMPOSITE, 1);
+  OWNED_CONTEXT context = good_shot(&s, &v, PMB_RAY_COMPOSITE, 1);
   set_color_by(&s, &v.view, PMB_INT16, &rng);
   set_gradients(&s, 0.3, &rng);
   s.r.table_low = -1;
@@ -526,16 +497,12 @@ static void changed_tables(void)
         break;
     }
     shot_copy(&fresh, &s);
-    pmb_context *other = context_new(1, NULL);
-    CHECK_STATUS(other, pmb_bind(other, &v.view), PMB_OK);
+    OWNED_CONTEXT other = bound_context(1, &v.view);
     CHECK_STATUS(other, pmb_cast_rays(other, &fresh.r), PMB_OK);
     CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
     CHECK(!memcmp(s.colors, fresh.colors, sizeof s.colors), "change %d: the picture differs", n);
-    pmb_destroy(other);
   }
   volume_free(&s.other);
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 /* clang-format off */

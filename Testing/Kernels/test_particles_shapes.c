@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particle_shapes.c - anisotropic kernels: flat surfaces, sheets, the middle of a fluid, unusual clouds. test_particles.c
+ * test_particles_shapes.c - anisotropic kernels: flat surfaces, sheets, the middle of a fluid, unusual clouds. test_particles.c
  * compares random clouds with the potential of all pairs. */
 #include "particles_mesh.h"
 
@@ -37,26 +37,24 @@ static void find_heights(const test_mesh *m, double *mean, double *rough)
  * thick. */
 static void flat_surfaces(void)
 {
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   for (int thick = 1; thick <= (TEST_SLOW ? 1 : 8); thick += 7) {
     double *position = make_lattice(25, 25, thick, 0.2), mean[2], rough[2];
     test_about("%d layers", thick);
     for (int i = 0; i < 2; i++) {
       pmb_particle_request r = request_of(position, 25 * 25 * thick, i ? ANISOTROPIC : PMB_KERNEL_SPLINE);
-      test_mesh m;
+      OWNED_MESH m;
       r.isovalue = 0.6;
       r.smoothing = 3;
       r.spacing = 0.125;
       const pmb_measures got = closed_mesh(context, &r, &m);
       CHECK(got.components == 1 && got.euler == 2, "%lld components", (long long)got.components);
       find_heights(&m, &mean[i], &rough[i]);
-      mesh_free(&m);
     }
     CHECK(rough[1] < 0.8 * rough[0], "roughness %g, with round kernels %g", rough[1], rough[0]);
     CHECK(mean[1] < (thick == 1 ? mean[0] / 2 : mean[0]), "height %g, with round kernels %g", mean[1], mean[0]);
     free(position);
   }
-  pmb_destroy(context);
 }
 
 /* Far from the border of a lattice kernels are round. The threshold is 100 roundings of a potential of about 1. */
@@ -64,11 +62,10 @@ static void middle_of_fluid(void)
 {
   enum { SIDE = 12, SAMPLES = 16 };
   static float values[2][SAMPLES * SAMPLES * SAMPLES];
-  double *position = make_lattice(SIDE, SIDE, SIDE, 0);
-  pmb_context *context = context_new(2, NULL);
-  pmb_particles *particles;
+  OWNED double *position = make_lattice(SIDE, SIDE, SIDE, 0);
+  OWNED_CONTEXT context = context_new(2, NULL);
   float worst = 0;
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(context);
   for (int i = 0; i < 2; i++) {
     const pmb_particle_request r = request_of(position, SIDE * SIDE * SIDE, i ? ANISOTROPIC : PMB_KERNEL_SPLINE);
     const pmb_particle_image image = { sizeof image, { 4.1, 4.1, 4.1 }, { 0.19, 0.19, 0.19 },
@@ -77,9 +74,6 @@ static void middle_of_fluid(void)
   }
   for (int k = 0; k < SAMPLES * SAMPLES * SAMPLES; k++) worst = fmaxf(worst, fabsf(values[1][k] - values[0][k]));
   CHECK(worst < 100 * 0x1p-24f, "the potential differs by %g", (double)worst);
-  pmb_particles_destroy(particles);
-  pmb_destroy(context);
-  free(position);
 }
 
 /* One, two, collinear, coplanar, equal and infinite positions give closed meshes with finite points and normals. */
@@ -87,7 +81,7 @@ static void unusual_clouds(void)
 {
   enum { N = 60 };
   test_rng rng = { 4402 };
-  pmb_context *context = context_new(1, NULL);
+  OWNED_CONTEXT context = context_new(1, NULL);
   for (int round = 0; round < 40; round++) {
     double position[3 * N];
     const int64_t n = round % 8 == 0 ? 1 : round % 8 == 1 ? 2 : N;
@@ -101,7 +95,7 @@ static void unusual_clouds(void)
       if (round % 8 == 6 && i % 3 == 1) p[i % 2] = i % 4 ? NAN : INFINITY;
     }
     pmb_particle_request r = request_of(position, n, ANISOTROPIC);
-    test_mesh m;
+    OWNED_MESH m;
     test_about("round %d", round);
     r.smoothing = rng_real(&rng, 1, 4);
     closed_mesh(context, &r, &m);
@@ -111,9 +105,7 @@ static void unusual_clouds(void)
       wrong +=
         !isfinite(((double *)m.view.points)[k]) || !isfinite(m.view.normals[k]) || !isfinite(m.view.gradients[k]);
     CHECK(wrong == 0, "%lld numbers are not finite", (long long)wrong);
-    mesh_free(&m);
   }
-  pmb_destroy(context);
 }
 
 /* clang-format off */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particle_parts.c - slabs of a cloud's surface and potential, each from the particles near it, equal those of the whole. */
+ * test_particles_parts.c - slabs of a cloud's surface and potential, each from the particles near it, equal those of the whole. */
 #include "particles_mesh.h"
 
 enum { MOST = 4000, COMPONENTS = 3, CORNER = 3 * 8 + 3 * 4 + 3 * 4 + COMPONENTS * 4 };
@@ -69,10 +69,10 @@ static void append_mesh(
   pmb_context *context, pmb_particles *particles, const pmb_particle_request *r, const cloud *c, corners *out)
 {
   pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
-  test_mesh m;
+  OWNED_MESH m;
   CHECK_STATUS(context, pmb_particles_count(particles, r, &sizes), PMB_OK);
   mesh_make(&m, (pmb_sizes){ sizes.points, sizes.triangles }, PMB_FLOAT64, PMB_INT32);
-  float *values = test_allocate(COMPONENTS * sizes.points + 1, sizeof *values);
+  OWNED float *values = test_allocate(COMPONENTS * sizes.points + 1, sizeof *values);
   const pmb_attribute attribute = { c->attribute, PMB_FLOAT32, COMPONENTS, values, 0 };
   pmb_mesh view = m.view;
   view.scalars = NULL;
@@ -80,7 +80,7 @@ static void append_mesh(
   view.attributes = &attribute;
   view.attribute_count = sizes.points > 0;
   CHECK_STATUS(context, pmb_particles_emit(particles, &view), PMB_OK);
-  char *used = test_allocate(sizes.points + 1, 1);
+  OWNED char *used = test_allocate(sizes.points + 1, 1);
   out->bytes = realloc(out->bytes, (size_t)(out->count + 3 * sizes.triangles + 1) * CORNER);
   for (int64_t n = 0; n < 3 * sizes.triangles; n++) {
     const int64_t id = mesh_id(&m, n);
@@ -95,9 +95,6 @@ static void append_mesh(
   for (int64_t i = 0; i < sizes.points; i++)
     if (!CHECK(used[i], "point %lld of %lld has no triangle", (long long)i, (long long)sizes.points)) break;
   out->points += sizes.points;
-  free(used);
-  free(values);
-  mesh_free(&m);
 }
 
 /* Joins the bounds of two halves of a cloud. */
@@ -105,7 +102,7 @@ static pmb_particle_bounds bounds_of(
   pmb_context *context, pmb_particles *particles, const cloud *c, int kernel, int with, double spacing)
 {
   pmb_particle_bounds whole = { .struct_size = sizeof whole }, half = whole;
-  cloud *part = test_allocate(1, sizeof *part);
+  OWNED cloud *part = test_allocate(1, sizeof *part);
   for (int i = 0; i < 2; i++) {
     take_cells(c, spacing, i ? 0 : -INFINITY, i ? INFINITY : -1, part);
     pmb_particle_request r = request_for(part, kernel, with);
@@ -119,7 +116,6 @@ static pmb_particle_bounds bounds_of(
   whole.radius = fmax(whole.radius, half.radius);
   whole.reach = fmax(whole.reach, half.reach);
   whole.halo = fmax(whole.halo, half.halo);
-  free(part);
   return whole;
 }
 
@@ -134,11 +130,10 @@ static void parts_and_whole(void)
     fill_cloud(&c, &rng, rng_real(&rng, 1, 8), round >= 32);
     pmb_particle_request r = request_for(&c, kernel, with);
     r.spacing = rng_real(&rng, 0.2, 0.6);
-    pmb_context *context = context_new(1 + round % 3, NULL);
-    pmb_particles *particles;
+    OWNED_CONTEXT context = context_new(1 + round % 3, NULL);
     corners expected = { 0 }, got = { 0 };
     test_about("round %d: kernel %d, with %d, %d parts", round, kernel, with, count);
-    CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+    OWNED_PARTICLES particles = particles_new(context);
     append_mesh(context, particles, &r, &c, &expected);
     const pmb_particle_bounds whole = bounds_of(context, particles, &c, kernel, with, r.spacing);
     int64_t end = INT64_MIN;
@@ -161,8 +156,6 @@ static void parts_and_whole(void)
       (long long)expected.points);
     free(expected.bytes);
     free(got.bytes);
-    pmb_particles_destroy(particles);
-    pmb_destroy(context);
   }
 }
 
@@ -173,9 +166,8 @@ static void images_of_parts(void)
   static cloud c, part;
   static float values[2][SIDE * SIDE * SIDE];
   test_rng rng = { 3303 };
-  pmb_context *context = context_new(2, NULL);
-  pmb_particles *particles;
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED_CONTEXT context = context_new(2, NULL);
+  OWNED_PARTICLES particles = particles_new(context);
   for (int round = 0; round < 16; round++) {
     const int kernel = round % KERNELS;
     int shown = 0;
@@ -196,8 +188,6 @@ static void images_of_parts(void)
     for (int n = 1; n < SIDE * SIDE * SIDE; n++) shown += values[0][n] != values[0][n - 1];
     CHECK(shown > 1000, "only %d samples near particles", shown);
   }
-  pmb_particles_destroy(particles);
-  pmb_destroy(context);
 }
 
 /* Parts without particles, without layers, and far from the surface are empty; wrong bounds are refused. */
@@ -205,10 +195,9 @@ static void unusual_parts(void)
 {
   static cloud c;
   test_rng rng = { 3302 };
-  pmb_context *context = context_new(1, NULL);
-  pmb_particles *particles;
+  OWNED_CONTEXT context = context_new(1, NULL);
   pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(context);
   fill_cloud(&c, &rng, 3, 0);
   pmb_particle_request r = request_for(&c, PMB_KERNEL_SPLINE, 0);
   pmb_particle_bounds whole = bounds_of(context, particles, &c, PMB_KERNEL_SPLINE, 0, r.spacing);
@@ -240,8 +229,6 @@ static void unusual_parts(void)
   }
   CHECK_REFUSED(context, pmb_particles_find_bounds(particles, &r, NULL), PMB_INVALID, "pmb_particle_bounds");
   CHECK(pmb_particles_find_bounds(NULL, &r, &whole) == PMB_INVALID, "no object");
-  pmb_particles_destroy(particles);
-  pmb_destroy(context);
 }
 
 /* clang-format off */

@@ -37,11 +37,11 @@ static pmb_visible_request on_device(const arrays *d, const visible_scene *s)
 
 static void random_scenes(void)
 {
-  pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
+  OWNED_CONTEXT gpu = gpu_new(0), cpu = cpu_new();
   static visible_scene s;
   static uint32_t found[3 * VS_TRIANGLES];
   test_rng rng = { 2026 };
-  arrays d;
+  OWNED_BY(arrays_free) arrays d;
   int64_t visible = 0;
   arrays_make(&d, &s);
   for (int round = 0; round < (is_short() ? 20 : 1000); round++) {
@@ -60,20 +60,17 @@ static void random_scenes(void)
     visible += theirs;
   }
   CHECK(visible > 10000, "only %lld triangles compared", (long long)visible);
-  arrays_free(&d);
-  pmb_destroy(gpu);
-  pmb_destroy(cpu);
 }
 
 /* Arrays in the wrong memory are refused; OpenGL buffers, which only the emulator has here, give the same triangles. */
 static void where_arrays_are(void)
 {
   enum { POINTS = 3, TRIANGLES, VISIBLE, SMALL };
-  pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
+  OWNED_CONTEXT gpu = gpu_new(0), cpu = cpu_new();
   static visible_scene s;
   test_rng rng = { 8 };
   int64_t count = 0, again = 0;
-  arrays d;
+  OWNED_BY(arrays_free) arrays d;
   arrays_make(&d, &s);
   vs_random(&s, &rng);
   pmb_visible_request request = on_device(&d, &s);
@@ -102,9 +99,6 @@ static void where_arrays_are(void)
     pmb_unregister_gl(small);
     for (unsigned name = POINTS; name <= SMALL; name++) emulator_gl_buffer(name, 0);
   }
-  arrays_free(&d);
-  pmb_destroy(gpu);
-  pmb_destroy(cpu);
 }
 
 /* clang-format off */

@@ -31,7 +31,7 @@ static void outcomes(void)
     { PAPERS_OK, 0, 70000, PAPERS_FAILED }, { PAPERS_NO_MEMORY, 0, SIZE_MAX, PAPERS_FAILED },
     { PAPERS_TOO_LARGE, 0, SIZE_MAX, PAPERS_REFUSED }, { PAPERS_DEVICE, 0, SIZE_MAX, PAPERS_BROKEN } };
   papers_memory memory = { .limit = SIZE_MAX };
-  void *samples = test_allocate((int64_t)papers_samples_bytes(&s), 1);
+  OWNED void *samples = test_allocate((int64_t)papers_samples_bytes(&s), 1);
   if (!papers_available()) test_skip("no GPU can be used");
   CHECK(!papers_fill(&s, samples), "fill");
   void *d_samples = papers_take(&memory, PAPERS_ACCELERATION, papers_samples_bytes(&s));
@@ -53,7 +53,6 @@ static void outcomes(void)
     CHECK((r.asked > 0) == (rows[n].limit < SIZE_MAX), "row %d: %zu bytes asked for", (int)n, r.asked);
   }
   papers_free_memory(&memory);
-  free(samples);
 }
 
 /* ---- volumes ---- */
@@ -62,13 +61,12 @@ static void outcomes(void)
 static void cayley_is_cayley(void)
 {
   const papers_samples s = { PAPERS_CAYLEY, PMB_FLOAT32, { 9, 7, 5 }, 1, NULL };
-  float *samples = test_allocate(9 * 7 * 5, sizeof *samples);
+  OWNED float *samples = test_allocate(9 * 7 * 5, sizeof *samples);
   CHECK(!papers_fill(&s, samples), "fill");
   for (int n = 0; n < 9 * 7 * 5; n++) {
     const double x = -1 + 2.0 * (n % 9) / 8, y = -1 + 2.0 * (n / 9 % 7) / 6, z = -1 + 2.0 * (n / 63) / 4;
     CHECK(fabs(samples[n] - cayley(x, y, z)) < 1e-5, "%d: %g, not %g", n, samples[n], cayley(x, y, z));
   }
-  free(samples);
 }
 
 /* The surface is the same in all types. */
@@ -81,10 +79,9 @@ static void types_agree(void)
     for (int t = 0; t < 4; t++) {
       const papers_samples s = { (papers_content)content, types[t], { SIDE, SIDE, SIDE },
         content == PAPERS_CAYLEY ? 1 : 0.03, NULL };
-      void *samples = test_allocate((int64_t)papers_samples_bytes(&s), 1);
+      OWNED void *samples = test_allocate((int64_t)papers_samples_bytes(&s), 1);
       CHECK(!papers_fill(&s, samples), "fill");
       active[t] = papers_active_cells(&s, samples, papers_samples_isovalue(s.content, s.type));
-      free(samples);
     }
     CHECK(active[3] > 2 && fabs(active[0] / active[3] - 1) < 0.1, "u8: %g%%, f32: %g%%", active[0], active[3]);
     CHECK(fabs(active[1] / active[3] - 1) < 0.01 && fabs(active[2] / active[3] - 1) < 0.01,
@@ -97,13 +94,12 @@ static void densities_are_reached(void)
   static const double wanted[] = { 9, 14, 25 };
   for (int n = 0; n < 3; n++) {
     papers_samples s = { n ? PAPERS_ROUGH : PAPERS_CAYLEY, PMB_FLOAT32, { 32, 32, 32 }, n ? 2.0 / 32 : 1, NULL };
-    float *samples = test_allocate(32 * 32 * 32, sizeof *samples);
+    OWNED float *samples = test_allocate(32 * 32 * 32, sizeof *samples);
     papers_reach_density(&s, wanted[n]);
     CHECK(!papers_fill(&s, samples), "fill");
     const double isovalue = papers_samples_isovalue(s.content, s.type);
     const double got = papers_active_cells(&s, samples, isovalue);
     CHECK(fabs(got / wanted[n] - 1) < 0.15, "%g%%, not %g%%", got, wanted[n]);
-    free(samples);
   }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_visible.c - the visible triangles of a mesh against a search of all triangles at each sample, in double. */
+ * test_find_visible.c - the visible triangles of a mesh against a search of all triangles at each sample, in double. */
 #include <stdio.h>
 
 #include "test_ledger.h"
@@ -74,7 +74,7 @@ static void nearest_are_found(void)
 {
   static visible_scene s;
   test_rng rng = { 4711 };
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   int64_t all = 0, visible = 0;
   for (int round = 0; round < (TEST_SLOW ? 6 : 40); round++) {
     int64_t count = 0;
@@ -87,7 +87,6 @@ static void nearest_are_found(void)
     visible += count;
   }
   CHECK(visible < all * 3 / 4, "%lld of %lld are left", (long long)visible, (long long)all);
-  pmb_destroy(context);
 }
 
 /* Adds a sheet of 50 x 50 squares of two triangles at a depth. */
@@ -112,7 +111,7 @@ static void hidden_are_left_out(void)
 {
   static visible_scene s;
   static char found[VS_TRIANGLES];
-  pmb_context *context = context_new(1, NULL);
+  OWNED_CONTEXT context = context_new(1, NULL);
   for (int samples = 1; samples <= 4; samples += 3) {
     int64_t one = 0, two = 0, behind = 0;
     vs_begin(&s, 160, 160, samples);
@@ -137,7 +136,6 @@ static void hidden_are_left_out(void)
     CHECK_STATUS(context, pmb_find_visible(context, &s.request, &two), PMB_OK);
     CHECK(two == 0, "%lld beside the picture", (long long)two);
   }
-  pmb_destroy(context);
 }
 
 static void same_for_any_threads_and_path(void)
@@ -178,7 +176,7 @@ static void bad_requests(void)
     WRONG(pmb_visible_request, to_clip, 0x7ff0000000000000, "finite"),
     WRONG(pmb_visible_request, bounds, 0x7ff8000000000000, "finite") };
   static visible_scene s;
-  pmb_context *context = context_new(1, NULL);
+  OWNED_CONTEXT context = context_new(1, NULL);
   test_rng rng = { 3 };
   int64_t count = 0;
   vs_random(&s, &rng);
@@ -197,14 +195,13 @@ static void bad_requests(void)
   CHECK_REFUSED(context, pmb_find_visible(context, &s.request, &count), PMB_INVALID, "places[1]");
   CHECK_REFUSED(context, pmb_find_visible(context, NULL, &count), PMB_INVALID, "struct_size");
   CHECK_REFUSED(context, pmb_find_visible(context, &s.request, NULL), PMB_INVALID, "count");
-  pmb_destroy(context);
 }
 
 /* Points that are NaN, huge or equal; views that are 0 or huge. */
 static void degenerate_scenes(void)
 {
   static visible_scene s;
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   test_rng rng = { 12 };
   for (int round = 0; round < 40; round++) {
     int64_t count = -1;
@@ -216,7 +213,6 @@ static void degenerate_scenes(void)
     CHECK_STATUS(context, pmb_find_visible(context, &s.request, &count), PMB_OK);
     CHECK(count >= 0 && count <= s.request.triangle_count, "%lld", (long long)count);
   }
-  pmb_destroy(context);
 }
 
 /* The first allocations of a search fail; then the same context finds the triangles, and the next picture allocates nothing. */

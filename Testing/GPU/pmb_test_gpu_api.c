@@ -14,13 +14,12 @@
 static pmb_status extract_limited(const test_volume *v, int64_t limit, const double *isovalues, int64_t count,
   const test_mesh *want, const subjects *small)
 {
-  pmb_context *gpu = gpu_new(limit);
+  OWNED_CONTEXT gpu = gpu_new(limit);
   pmb_status status = pmb_bind(gpu, &v->view);
   if (status == PMB_OK) {
-    test_mesh got;
+    OWNED_MESH got;
     status = mesh_extract(gpu, isovalues, count, 1, PMB_FLOAT32, PMB_INT32, &got);
     if (status == PMB_OK) mesh_equal(want, &got, "under a limit");
-    mesh_free(&got);
   }
   CHECK(status == PMB_OK || status == PMB_OUT_OF_MEMORY, "limit %lld: %s", (long long)limit, pmb_error(gpu));
   if (status != PMB_OK && limit >= 1 << 20) { /* enough for `small` */
@@ -33,7 +32,6 @@ static pmb_status extract_limited(const test_volume *v, int64_t limit, const dou
   pmb_unbind(gpu);
   info = info_of(gpu);
   CHECK(info.device_bytes < 4096, "%lld bytes on the GPU with nothing bound", (long long)info.device_bytes);
-  pmb_destroy(gpu);
   return status;
 }
 
@@ -42,14 +40,12 @@ static pmb_status extract_limited(const test_volume *v, int64_t limit, const dou
 static void out_of_memory(void)
 {
   enum { SEVERAL = 7 };
-  test_volume v;
-  test_mesh want, want_several;
+  OWNED_MESH want, want_several;
   const double isovalues[SEVERAL] = { 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 };
   int refused = 0, done = 0;
-  subjects small;
-  subjects_make(&small, 8);
-  volume_sampled(&v, PMB_FLOAT32, 64, gyroid);
-  pmb_context *cpu = cpu_new();
+  OWNED_SUBJECTS small = subjects_of(8);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 64, gyroid);
+  OWNED_CONTEXT cpu = cpu_new();
   bind_to(cpu, &v.view);
   CHECK_STATUS(cpu, mesh_extract(cpu, isovalues, 1, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
   CHECK_STATUS(cpu, mesh_extract(cpu, isovalues, SEVERAL, 1, PMB_FLOAT32, PMB_INT32, &want_several), PMB_OK);
@@ -62,58 +58,47 @@ static void out_of_memory(void)
     done += status == PMB_OK;
   }
   CHECK(refused > 3 && done > 0, "%d refused, %d done", refused, done);
-  mesh_free(&want);
-  mesh_free(&want_several);
-  subjects_free(&small);
-  pmb_destroy(cpu);
-  volume_free(&v);
 }
 
 /* Rows so long that the column after the last does not fit 32 bits. */
 static void too_long(void)
 {
-  pmb_context *gpu = gpu_new(0);
+  OWNED_CONTEXT gpu = gpu_new(0);
   const uint8_t samples[2] = { 0, 1 };
   pmb_volume v = { .struct_size = sizeof v, .samples = samples, .type = PMB_UINT8 };
   v.dims[0] = INT32_MAX - 500;
   v.dims[1] = v.dims[2] = v.strides[1] = v.strides[2] = 1;
   CHECK_STATUS(gpu, pmb_bind(gpu, &v), PMB_TOO_LARGE);
   CHECK(strstr(pmb_error(gpu), "2147483147"), "error text: %s", pmb_error(gpu));
-  pmb_destroy(gpu);
 }
 
 /* A surface that grows a little at each step allocates GPU memory at few steps only. */
 static void a_growing_surface(void)
 {
   enum { STEPS = 16 };
-  test_volume v;
   int changes = 0;
   int64_t bytes = 0, points = 0;
-  pmb_context *gpu = gpu_new(0);
-  volume_sampled(&v, PMB_FLOAT32, 64, gyroid);
+  OWNED_CONTEXT gpu = gpu_new(0);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 64, gyroid);
   bind_to(gpu, &v.view);
   for (int n = 0; n < STEPS; n++) {
     const double isovalue = -1.0 + 0.03 * n;
-    test_mesh got;
+    OWNED_MESH got;
     CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
     CHECK(got.sizes.points > points, "%lld points after %lld", (long long)got.sizes.points, (long long)points);
     points = got.sizes.points;
     changes += info_of(gpu).device_bytes != bytes;
     bytes = info_of(gpu).device_bytes;
-    mesh_free(&got);
   }
   CHECK(changes <= STEPS / 3, "memory was taken at %d of %d steps", changes, STEPS);
-  pmb_destroy(gpu);
-  volume_free(&v);
 }
 
 /* A mesh is made even if the limit leaves no spare for its growth. */
 static void no_room_to_grow(void)
 {
-  test_volume v;
-  test_mesh want;
+  OWNED_MESH want;
   const double isovalue = 0.1;
-  volume_sampled(&v, PMB_FLOAT32, 64, gyroid);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 64, gyroid);
   cpu_mesh(&v, isovalue, &want);
   pmb_context *gpu = gpu_new(0);
   bind_to(gpu, &v.view);
@@ -122,8 +107,6 @@ static void no_room_to_grow(void)
   pmb_destroy(gpu);
   CHECK(extract_limited(&v, bytes - arrays / 10, &isovalue, 1, &want, NULL) == PMB_OK,
     "%lld bytes are not enough for %lld", (long long)(bytes - arrays / 10), (long long)(bytes - arrays / 8));
-  mesh_free(&want);
-  volume_free(&v);
 }
 
 /* ---- aborting ---- */
@@ -146,12 +129,11 @@ static void aborting(void)
 {
   static const double isovalues[] = { 0.1, -0.4, 0.1 };
   const pmb_request request = { sizeof request, isovalues, 3, 1 };
-  pmb_context *gpu = gpu_new(0);
-  test_volume v;
-  test_mesh want, got;
+  OWNED_CONTEXT gpu = gpu_new(0);
+  OWNED_MESH want, got;
   pmb_sizes sizes;
   int in_bind = 0, in_emit = 0;
-  volume_sampled(&v, PMB_FLOAT32, 100, gyroid);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 100, gyroid);
   bind_to(gpu, &v.view);
   CHECK_STATUS(gpu, mesh_extract(gpu, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
   mesh_make(&got, want.sizes, PMB_FLOAT32, PMB_INT32);
@@ -180,10 +162,6 @@ static void aborting(void)
   /* The number of reports depends on a call's time; it is at least one. */
   CHECK(
     in_bind >= 1 && in_emit >= 1 && in_bind < 40 && in_emit < 40, "%d binds and %d emits stopped", in_bind, in_emit);
-  mesh_free(&want);
-  mesh_free(&got);
-  volume_free(&v);
-  pmb_destroy(gpu);
 }
 
 /* ---- which GPU ---- */
@@ -202,7 +180,7 @@ static void choose(const choice *c)
   if (c->gpu) setenv("PMB_GPU", c->gpu, 1);
   if (c->rank_name) setenv(c->rank_name, c->rank, 1);
   for (int automatic = 0; automatic < 2; automatic++) {
-    pmb_context *context = NULL;
+    OWNED_CONTEXT context = NULL;
     const pmb_options options = { .struct_size = sizeof options,
       .device = automatic ? PMB_DEVICE_AUTOMATIC : PMB_DEVICE_GPU,
       .device_number = c->device_number };
@@ -215,7 +193,6 @@ static void choose(const choice *c)
       CHECK(info.device == PMB_DEVICE_GPU && !info.device_note && info.device_number >= 1 && info.device_name &&
           !strcmp(info.path, "cuda"),
         "device %d, path %s, note: %s", (int)info.device, info.path, said);
-    pmb_destroy(context);
   }
   unsetenv("PMB_GPU");
   if (c->rank_name) unsetenv(c->rank_name);

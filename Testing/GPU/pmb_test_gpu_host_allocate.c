@@ -11,7 +11,7 @@
 
 static void pool_reuses_memory(void)
 {
-  pmb_context *gpu = gpu_new(0);
+  OWNED_CONTEXT gpu = gpu_new(0);
   static const size_t sizes[] = { 4096, 5000, 1 << 20, (1 << 20) + 1, 40 << 20 };
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     test_about("%zu bytes", sizes[i]);
@@ -38,7 +38,6 @@ static void pool_reuses_memory(void)
   char *small = pmb_host_allocate(8192);
   CHECK(small && small != large, "8192 bytes used a block of 64 MiB");
   pmb_host_release(small);
-  pmb_destroy(gpu);
 }
 
 /* Allocates the arrays of the next mesh while those of the last are still held, as a filter does. Each reused block has a mark at
@@ -76,7 +75,7 @@ static void pool_keeps_what_is_used(void)
   } cases[] = { { 150, 9, { 256 << 10, 256 << 10 } }, { 4, 100, { 1 << 20, 3 << 20 } } };
   for (int c = 0; c < 2; c++) {
     unsigned char *held[2][MOST_ARRAYS] = { { 0 } };
-    pmb_context *gpu = gpu_new(0);
+    OWNED_CONTEXT gpu = gpu_new(0);
     zero_new_blocks();
     for (int n = 0; n < cases[c].meshes; n++) {
       int unused = 0;
@@ -84,7 +83,6 @@ static void pool_keeps_what_is_used(void)
       CHECK(n < 3 || unused == 0, "case %d, mesh %d: %d blocks are new", c, n, unused);
     }
     for (int i = 0; i < 2 * MOST_ARRAYS; i++) pmb_host_release(held[i / MOST_ARRAYS][i % MOST_ARRAYS]);
-    pmb_destroy(gpu);
   }
 }
 
@@ -154,7 +152,7 @@ static void pool_in_threads(void)
   enum { N = 8 };
   pthread_t threads[N];
   int wrong[N];
-  pmb_context *gpu = gpu_new(0);
+  OWNED_CONTEXT gpu = gpu_new(0);
   for (int i = 0; i < N; i++) {
     wrong[i] = i + 1;
     pthread_create(&threads[i], NULL, use_pool, &wrong[i]);
@@ -163,7 +161,6 @@ static void pool_in_threads(void)
     pthread_join(threads[i], NULL);
     CHECK(wrong[i] == 0, "thread %d: %d bytes or blocks wrong", i, wrong[i]);
   }
-  pmb_destroy(gpu);
 }
 
 /* Outputs at the start of pool blocks, inside them, or elsewhere have the same bytes. Nothing is written next to them, and they
@@ -172,8 +169,7 @@ static void pool_as_output(void)
 {
   enum { ARRAYS = 4, SPARE = 64 };
   static const int masks[] = { 1, 2, 3, 7, 11, 15 };
-  subjects s;
-  subjects_make(&s, is_short() ? 40 : 110);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 110);
   pmb_context *gpu = gpu_new(0);
   const pmb_sizes sizes = s.want[0].sizes;
   const pmb_mesh *want = &s.want[0].view;
@@ -221,7 +217,6 @@ static void pool_as_output(void)
     }
   }
   free(wide);
-  subjects_free(&s);
 }
 
 /* clang-format off */

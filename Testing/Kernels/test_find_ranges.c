@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_ranges.c - pmb_find_ranges against a plain loop, for any number of threads; wrong calls. */
+ * test_find_ranges.c - pmb_find_ranges against a plain loop, for any number of threads; wrong calls. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static void equal_to_a_plain_loop(void)
     floats[i] = (float)values[i];
   }
   for (int threads = 1; threads <= 3; threads += 2) {
-    pmb_context *context = context_new(threads, NULL);
+    OWNED_CONTEXT context = context_new(threads, NULL);
     for (int components = 1; components <= COMPONENTS; components++) {
       for (size_t n = 0; n < sizeof(sizes) / sizeof(sizes[0]); n++) {
         for (int wide = 0; wide < 2; wide++) {
@@ -54,14 +54,13 @@ static void equal_to_a_plain_loop(void)
         }
       }
     }
-    pmb_destroy(context);
   }
 }
 
 static void wrong_calls(void)
 {
   double ranges[2 * COMPONENTS + 2];
-  pmb_context *context = context_new(1, NULL);
+  OWNED_CONTEXT context = context_new(1, NULL);
   CHECK(pmb_find_ranges(NULL, floats, PMB_FLOAT32, 1, 1, ranges) == PMB_INVALID, "without a context");
   CHECK_STATUS(context, pmb_find_ranges(context, NULL, PMB_FLOAT32, 1, 1, ranges), PMB_INVALID);
   CHECK_STATUS(context, pmb_find_ranges(context, floats, PMB_FLOAT32, 1, 1, NULL), PMB_INVALID);
@@ -70,7 +69,6 @@ static void wrong_calls(void)
   CHECK_STATUS(context, pmb_find_ranges(context, floats, PMB_FLOAT32, COMPONENTS + 1, 1, ranges), PMB_INVALID);
   CHECK_STATUS(context, pmb_find_ranges(context, floats, PMB_FLOAT32, 1, 0, ranges), PMB_INVALID);
   CHECK(strstr(pmb_error(context), "tuples 0") != NULL, "\"%s\"", pmb_error(context));
-  pmb_destroy(context);
 }
 
 /* clang-format off */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particle_requests.c - unusual clouds, wrong requests, failing allocations, stops, huge boxes. */
+ * test_particles_requests.c - unusual clouds, wrong requests, failing allocations, stops, huge boxes. */
 #include <stdio.h>
 
 #include "particles_mesh.h"
@@ -12,8 +12,8 @@
 static void unusual_clouds(void)
 {
   enum { N = 3000 };
-  pmb_context *context = context_new(2, NULL);
-  double *position = test_allocate(3 * N, sizeof *position);
+  OWNED_CONTEXT context = context_new(2, NULL);
+  OWNED double *position = test_allocate(3 * N, sizeof *position);
   int16_t whole[3 * 40];
   test_mesh m, other;
   for (int kernel = 0; kernel < KERNELS; kernel++) {
@@ -43,17 +43,15 @@ static void unusual_clouds(void)
     CHECK(m.sizes.triangles > 0, "no triangles");
     mesh_free(&m);
   }
-  pmb_destroy(context);
-  free(position);
 }
 
 /* A thousand particles at each place. The spline divides by the density, so each place has the surface of one particle. */
 static void duplicates(void)
 {
   const int64_t places = TEST_SLOW ? 10 : 1000, n = 1000 * places;
-  pmb_context *context = context_new(2, NULL);
-  double *position = test_allocate(3 * n, sizeof *position);
-  test_mesh m, plain;
+  OWNED_CONTEXT context = context_new(2, NULL);
+  OWNED double *position = test_allocate(3 * n, sizeof *position);
+  OWNED_MESH m, plain;
   for (int64_t i = 0; i < n; i++)
     for (int a = 0; a < 3; a++) position[3 * i + a] = a == 0 ? 7.3 * (double)(i % places) : 0.4;
   pmb_particle_request r = request_of(position, n, PMB_KERNEL_SPLINE);
@@ -64,10 +62,6 @@ static void duplicates(void)
   CHECK(got.components == places && m.sizes.triangles == plain.sizes.triangles,
     "%lld components, %lld triangles instead of %lld", (long long)got.components, (long long)m.sizes.triangles,
     (long long)plain.sizes.triangles);
-  mesh_free(&m);
-  mesh_free(&plain);
-  pmb_destroy(context);
-  free(position);
 }
 
 /* Particles at positions that are not finite are left out and counted. If no others are left, the mesh is empty. */
@@ -75,24 +69,20 @@ static void not_finite(void)
 {
   const double bad[] = { NAN, INFINITY, -INFINITY };
   double position[3 * 9] = { 0 };
-  pmb_context *context = context_new(1, NULL);
-  pmb_particles *particles;
+  OWNED_CONTEXT context = context_new(1, NULL);
   pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(context);
   for (int i = 0; i < 9; i++) position[3 * i + i % 3] = i < 8 ? bad[i / 3] : 0;
   pmb_particle_request r = request_of(position, 9, PMB_KERNEL_SPLINE);
   CHECK_STATUS(context, pmb_particles_count(particles, &r, &sizes), PMB_OK);
   CHECK(sizes.left_out == 8 && sizes.triangles > 0, "%lld left out, %lld triangles", (long long)sizes.left_out,
     (long long)sizes.triangles);
   for (int64_t count = 8; count >= 0; count -= 8) {
-    test_mesh m;
+    OWNED_MESH m;
     r.positions.count = count;
     CHECK_STATUS(context, extract(context, particles, &r, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
     CHECK(m.sizes.points == 0 && m.sizes.triangles == 0, "%lld points", (long long)m.sizes.points);
-    mesh_free(&m);
   }
-  pmb_particles_destroy(particles);
-  pmb_destroy(context);
 }
 
 #define BAD(member, value, word)                                                                          \
@@ -109,8 +99,8 @@ static void not_finite(void)
 static void bad_requests(void)
 {
   const double position[9] = { 0, 0, 0, 1, 0, 0, 2, 0, 0 }, number[3] = { 1, 0, -1 };
-  pmb_context *context = context_new(1, NULL);
-  pmb_particles *particles;
+  OWNED_CONTEXT context = context_new(1, NULL);
+  OWNED_PARTICLES particles;
   pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
   CHECK(pmb_particles_create(NULL, &particles) == PMB_INVALID && !particles, "no context");
   CHECK_REFUSED(context, pmb_particles_create(context, NULL), PMB_INVALID, "NULL");
@@ -173,9 +163,7 @@ static void bad_requests(void)
   mesh.attributes = &attribute;
   mesh.attribute_count = 1;
   CHECK_REFUSED(context, pmb_particles_emit(particles, &mesh), PMB_INVALID, "pmb_particles_emit: attribute 0");
-  pmb_particles_destroy(particles);
   pmb_particles_destroy(NULL);
-  pmb_destroy(context);
 }
 
 /* Particles far from the others add their own surfaces, with the same bytes for parts of the cloud; those beyond any index are left
@@ -185,15 +173,14 @@ static void far_particles(void)
   enum { NEAR = 400, FAR = 6, N = NEAR + FAR + 2 };
   static const double away[FAR][3] = { { 1e8, 1e8, 1e8 }, { -1e8, 3, 1e12 }, { 0, 0, -1e8 }, { 1e8, 1e8, 1e8 + 1 },
     { 2e14, -1e14, 0 }, { 4e6, 4e6, 4e6 } };
-  double *position = make_cloud(N, 6, 2210);
-  pmb_context *context = context_new(2, NULL);
-  pmb_particles *particles;
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED double *position = make_cloud(N, 6, 2210);
+  OWNED_CONTEXT context = context_new(2, NULL);
+  OWNED_PARTICLES particles = particles_new(context);
   for (int kernel = 0; kernel < KERNELS; kernel++) {
     pmb_particle_request r = request_of(position, NEAR, kernel), one = request_of(away[0], 1, kernel);
     pmb_particle_bounds whole = { .struct_size = sizeof whole }, found = { .struct_size = sizeof found };
     pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
-    test_mesh near, single, all;
+    OWNED_MESH near, single, all;
     test_about("kernel %d", kernel);
     const pmb_measures few = closed_mesh(context, &r, &near);
     closed_mesh(context, &one, &single);
@@ -230,26 +217,19 @@ static void far_particles(void)
     const pmb_particle_image image = { sizeof image, { 1e8, 1e8, 1e8 }, { 5e7, 1, 1 }, { 2, 1, 1 }, { 0 }, value };
     CHECK_STATUS(context, pmb_particles_sample(particles, &r, &image), PMB_OK);
     CHECK(value[0] > value[1] && value[0] > 0.4f, "%g and %g", (double)value[0], (double)value[1]);
-    mesh_free(&near);
-    mesh_free(&single);
-    mesh_free(&all);
   }
-  pmb_particles_destroy(particles);
-  pmb_destroy(context);
-  free(position);
 }
 
 /* Too many bricks are refused before they are counted. Following the suggested spacings leads to one that works. So are too many
  * particles for each sample. */
 static void too_many_bricks(void)
 {
-  double *position = make_cloud(8000, 20, 2208);
-  pmb_context *context = context_new(2, NULL);
-  pmb_particles *particles;
+  OWNED double *position = make_cloud(8000, 20, 2208);
+  OWNED_CONTEXT context = context_new(2, NULL);
   pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
   pmb_particle_request r = request_of(position, 8000, PMB_KERNEL_SPLINE);
   int tries = 0;
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(context);
   r.spacing = 0.002;
   r.brick_limit = 20000;
   for (r.radius = 0.1; pmb_particles_count(particles, &r, &sizes) == PMB_TOO_LARGE && ++tries < 5;) {
@@ -264,9 +244,6 @@ static void too_many_bricks(void)
   r.brick_limit = 100000;
   CHECK_REFUSED(context, pmb_particles_count(particles, &r, &sizes), PMB_TOO_LARGE,
     "8000 particles reach 4.19e+06 samples each, 3.352e+10 together, and the limit is 3.2768e+09");
-  pmb_particles_destroy(particles);
-  pmb_destroy(context);
-  free(position);
 }
 
 /* ---- memory and stops ---- */
@@ -335,7 +312,7 @@ static void failures_and_stops(void)
 /* From the second step on, an animation with equally many bricks allocates nothing. */
 static void memory_is_used_again(void)
 {
-  double *position = make_cloud(3000, 12, 2206);
+  OWNED double *position = make_cloud(3000, 12, 2206);
   ledger l;
   pmb_options options = ledger_options(&l, 2);
   options.device = PMB_DEVICE_CPU;
@@ -357,29 +334,24 @@ static void memory_is_used_again(void)
   pmb_particles_destroy(particles);
   pmb_destroy(context);
   CHECK(l.held == 0, "%lld blocks are left", (long long)l.held);
-  free(position);
 }
 
 /* Particles far apart in 16384^3 cells: memory depends only on their bricks. */
 static void huge_box(void)
 {
   const int64_t n = TEST_SLOW ? 2000 : 20000;
-  double *position = make_cloud(n, 16384, 2205);
-  pmb_context *context = context_new(2, NULL);
-  pmb_particles *particles;
+  OWNED double *position = make_cloud(n, 16384, 2205);
+  OWNED_CONTEXT context = context_new(2, NULL);
   pmb_particle_request r = request_of(position, n, PMB_KERNEL_SPHERES);
   pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
   pmb_info info = { .struct_size = sizeof info };
   r.spacing = 1;
   r.radius = 1.5;
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(context);
   CHECK_STATUS(context, pmb_particles_count(particles, &r, &sizes), PMB_OK);
   CHECK_STATUS(context, pmb_get_info(context, &info), PMB_OK);
   CHECK(sizes.triangles > 20 * n && sizes.active_bricks >= n, "%lld triangles", (long long)sizes.triangles);
   CHECK(info.peak_bytes < 6000 * n + (1 << 24), "%lld bytes", (long long)info.peak_bytes);
-  pmb_particles_destroy(particles);
-  pmb_destroy(context);
-  free(position);
 }
 
 /* clang-format off */

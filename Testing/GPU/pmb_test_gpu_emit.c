@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The GPU's interpolated arrays, single outputs and ranges have the CPU's bytes. Skipped without a GPU. */
+ * The GPU's interpolated arrays have the CPU's bytes. Skipped without a GPU. */
 #include "pmb_test_gpu_pair.h"
 
 /* Interpolates arrays at the points of isovalues on both backends. Returns whether all bytes agree. */
@@ -56,7 +56,7 @@ static void attributes(void)
 {
   enum { TYPES = 10, N = 40 };
   static const double isovalues[] = { 0.1, 0.3, 0.1 };
-  pair p = pair_new();
+  OWNED_PAIR p = pair_new();
   test_rng rng = { 5 };
   test_volume v, volumes[TYPES];
   pmb_attribute arrays[TYPES];
@@ -73,7 +73,6 @@ static void attributes(void)
   CHECK(attributes_both(&p, isovalues, 3, arrays, TYPES), "the arrays differ");
   for (int n = 0; n < TYPES; n++) volume_free(&volumes[n]);
   volume_free(&v);
-  pair_free(&p);
 }
 
 /* Zeros of both signs, in samples and in an array, and points on samples from above and from below: a place of -0 on an edge
@@ -82,12 +81,11 @@ static void signed_zeros(void)
 {
   enum { N = 40, SAMPLES = N * N * N };
   static const float values[] = { -1, -0.0f, 0, 1, 2 };
-  pair p = pair_new();
+  OWNED_PAIR p = pair_new();
   test_rng rng = { 67 };
-  test_volume v;
-  float *array = test_allocate(SAMPLES, sizeof(float));
+  OWNED float *array = test_allocate(SAMPLES, sizeof(float));
   pmb_attribute attribute = { array, PMB_FLOAT32, 1, NULL, 0 };
-  volume_make(&v, PMB_FLOAT32, N, N, N, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_FLOAT32, N, N, N, LAYOUT_PACKED);
   for (int i = 0; i < SAMPLES; i++) {
     ((float *)v.memory)[i] = values[rng_int(&rng, 0, 4)];
     array[i] = values[rng_int(&rng, 0, 4)];
@@ -99,9 +97,6 @@ static void signed_zeros(void)
     CHECK(attributes_both(&p, &isovalue, 1, &attribute, 1), "the array differs");
     extract_plain(&p, &isovalue, 1, 0);
   }
-  free(array);
-  volume_free(&v);
-  pair_free(&p);
 }
 
 /* 64-bit integers near the ends of their types, where samples on both sides of an isovalue are equal as doubles. */
@@ -110,11 +105,11 @@ static void large_integers(void)
   static const int64_t sizes[2][3] = { { 40, 12, 9 }, { 200, 60, 70 } };
   static const int runs[] = { 1, 3, 40 };
   const int64_t *dims = sizes[!is_short()];
-  pair p = pair_new();
+  OWNED_PAIR p = pair_new();
   test_rng rng = { 71 };
   p.usual = 1;
   for (int n = 0; n < 3 * WIDE_VOLUMES; n += TEST_SLOW ? 5 : 1) {
-    test_volume v, array;
+    OWNED_VOLUME v, array;
     double isovalues[WIDE_ISOVALUES];
     volume_wide(&v, n % WIDE_VOLUMES, runs[n / WIDE_VOLUMES], dims, &rng, isovalues);
     volume_world(&v, n % WORLDS, &rng);
@@ -128,11 +123,8 @@ static void large_integers(void)
       extract_plain(&p, &isovalues[i], 1, i % 2);
       extract_both(&p, &isovalues[i], 1, (i + 1) % 2, PMB_FLOAT64, PMB_INT64);
     }
-    volume_free(&array);
-    volume_free(&v);
   }
   enough(&p, TEST_SLOW ? 10000 : is_short() ? 50000 : 5000000);
-  pair_free(&p);
 }
 
 /* Arrays with a version stay on the GPU between isovalues if there is room: a change without a new version has no effect. Arrays
@@ -145,12 +137,12 @@ static void attributes_stay(void)
     int versions, arrays, stays;
   } cases[] = { { 0, 1, 1, 1 }, { 0, 1, COUNT, 0 }, { 6 << 20, 1, 1, 1 }, { 2 << 20, 1, 1, 0 }, { 0, 0, 1, 0 } };
   test_rng rng = { 6 };
-  test_volume v, array;
+  OWNED_VOLUME v, array;
   volume_make(&v, PMB_FLOAT32, SIDE, SIDE, SIDE, LAYOUT_PACKED);
   volume_fill(&v, DATA_SMOOTH, &rng);
   volume_make(&array, PMB_FLOAT64, SIDE, SIDE, SIDE + 1, LAYOUT_PACKED);
   for (int n = 0; n < 5; n++) {
-    pair p = { .cpu = cpu_new(), .gpu = gpu_new(cases[n].limit) };
+    OWNED_PAIR p = { .cpu = cpu_new(), .gpu = gpu_new(cases[n].limit) };
     bind_both(&p, &v);
     for (int turn = 0; turn < 4; turn++) {
       const double isovalue = 0.1 + 0.05 * turn;
@@ -169,54 +161,17 @@ static void attributes_stay(void)
         CHECK(!same, "it was uploaded again");
       }
     }
-    pair_free(&p);
   }
-  volume_free(&array);
-  volume_free(&v);
-}
-
-/* Each output has the same bytes alone as with all others. */
-static void single_outputs(void)
-{
-  pmb_context *gpu = gpu_new(0);
-  test_volume v;
-  volume_sampled(&v, PMB_FLOAT32, 50, gyroid);
-  bind_to(gpu, &v.view);
-  for (int e = PMB_CENTRAL; e <= PMB_SOBEL; e++) {
-    test_mesh all, one;
-    const pmb_gradient_estimator estimator = (pmb_gradient_estimator)e;
-    test_about("estimator %d", e);
-    CHECK_STATUS(gpu, mesh_extract_by(gpu, estimator, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &all), PMB_OK);
-    mesh_make(&one, all.sizes, PMB_FLOAT32, PMB_INT32);
-    for (int n = 0; n < 7; n++) {
-      pmb_mesh m = one.view;
-      m.gradient_estimator = estimator;
-      m.points = n == 0 ? m.points : NULL;
-      m.normals = n == 1 ? m.normals : NULL;
-      m.gradients = n == 2 ? m.gradients : NULL;
-      m.scalars = n == 3 ? m.scalars : NULL;
-      m.triangles = n == 4 ? m.triangles : NULL;
-      m.offsets = n == 5 ? m.offsets : NULL;
-      m.cells = n == 6 ? m.cells : NULL;
-      CHECK_STATUS(gpu, pmb_emit(gpu, &m), PMB_OK);
-    }
-    mesh_equal(&all, &one, "outputs one by one");
-    mesh_free(&all);
-    mesh_free(&one);
-  }
-  volume_free(&v);
-  pmb_destroy(gpu);
 }
 
 /* Denormal numbers, which lose bits when halved, among normal ones. */
 static void denormals(void)
 {
   for (int wide = 0; wide < 2; wide++) {
-    pair p = pair_new();
+    OWNED_PAIR p = pair_new();
     test_rng rng = { 27 };
-    test_volume v;
     const double least = wide ? 0x1p-1074 : 0x1p-149, isovalues[] = { 101 * least, -7 * least, 0 };
-    volume_make(&v, wide ? PMB_FLOAT64 : PMB_FLOAT32, 41, 12, 11, LAYOUT_PACKED);
+    OWNED_VOLUME v = volume_of(wide ? PMB_FLOAT64 : PMB_FLOAT32, 41, 12, 11, LAYOUT_PACKED);
     for (int64_t i = 0; i < 41 * 12 * 11; i++) {
       const double size = i % 5 ? 300 * least : i % 3 ? 0x1p-100 : i % 2 ? 1 : 3e38;
       volume_set(&v, i % 41, i / 41 % 12, i / 492, rng_real(&rng, -size, size));
@@ -225,58 +180,14 @@ static void denormals(void)
     extract_plain(&p, isovalues, 3, 1);
     extract_both(&p, isovalues, 3, 0, PMB_FLOAT64, PMB_INT64);
     enough(&p, 1000);
-    volume_free(&v);
-    pair_free(&p);
   }
-}
-
-/* Ranges from emit equal those of pmb_find_ranges on both backends, also for several groups of isovalues and for no points. */
-static void ranges(void)
-{
-  enum { MOST = 40 };
-  static const int counts[] = { 1, 3, MOST, 0 };
-  double isovalues[MOST];
-  pair p = pair_new();
-  test_volume v;
-  test_rng rng = { 3 };
-  volume_sampled(&v, PMB_FLOAT32, 30, cayley);
-  volume_world(&v, WORLD_SHEARED, &rng);
-  bind_both(&p, &v);
-  for (int i = 0; i < MOST; i++) isovalues[i] = 0.02 * i - 0.3;
-  for (int n = 0; n < 16; n++) {
-    pmb_context *context = n & 1 ? p.gpu : p.cpu;
-    const pmb_type type = n & 2 ? PMB_FLOAT64 : PMB_FLOAT32;
-    double of_points[8], of_normals[8], expected[8] = { 1, 0 };
-    test_mesh m;
-    CHECK_STATUS(context, mesh_extract(context, isovalues, counts[n / 4], 1, type, PMB_INT32, &m), PMB_OK);
-    CHECK((m.sizes.points > 100) == (n < 12), "%lld points", (long long)m.sizes.points);
-    m.view.point_ranges = of_points;
-    m.view.normal_ranges = of_normals;
-    CHECK_STATUS(context, pmb_emit(context, &m.view), PMB_OK);
-    for (int normals = 0; normals < 2; normals++) {
-      const double *found = normals ? of_normals : of_points;
-      const void *array = normals ? (void *)m.view.normals : m.view.points;
-      if (m.sizes.points > 0)
-        CHECK_STATUS(
-          p.cpu, pmb_find_ranges(p.cpu, array, normals ? PMB_FLOAT32 : type, 3, m.sizes.points, expected), PMB_OK);
-      for (int i = 0; i < (n < 12 ? 8 : 0); i++)
-        CHECK(found[i] == expected[i], "round %d, normals %d: range %d is %.17g, not %.17g", n, normals, i, found[i],
-          expected[i]);
-      CHECK((found[0] <= found[1]) == (n < 12), "round %d: %g to %g", n, found[0], found[1]);
-    }
-    mesh_free(&m);
-  }
-  volume_free(&v);
-  pair_free(&p);
 }
 
 /* clang-format off */
 TEST_MAIN(
-  CASE(ranges)
   CASE(attributes)
   CASE(large_integers)
   CASE(attributes_stay)
-  CASE(single_outputs)
   CASE(signed_zeros)
   CASE(denormals)
 )

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_ray_parts.c - which parts of a ray count: short chords, flat volumes, intervals of depth, cells beside hidden ones; and values
+ * test_cast_rays_parts.c - which parts of a ray count: short chords, flat volumes, intervals of depth, cells beside hidden ones; and values
  * and gradients of any magnitude. */
 #include <stdio.h>
 
@@ -24,12 +24,12 @@ static void make_even(shot *s, test_volume *v, int64_t x, int64_t y, int64_t z, 
 /* A box of one value has exactly the opacity of each ray's length in it, also at its rims; with planes, a box, limits and jitter. */
 static void boxes(void)
 {
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   test_rng rng = { 31 };
   for (int round = 0; round < 32; round++) {
     static shot s;
-    test_volume v;
-    rr_scene scene;
+    OWNED_VOLUME v;
+    OWNED_SCENE scene;
     double worst = 0;
     shot_make(&s, PMB_RAY_COMPOSITE);
     make_even(&s, &v, 20, 20, 20, 0.9, &rng);
@@ -51,10 +51,7 @@ static void boxes(void)
     }
     test_about("round %d", round);
     CHECK(worst < 0.3 / 255, "an opacity is off by %g/255", 255 * worst);
-    rr_close(&scene);
-    volume_free(&v);
   }
-  pmb_destroy(context);
 }
 
 /* Each ray that meets a volume shows it in every mode, whatever the step: also the rims, and volumes much thinner than a step. */
@@ -66,12 +63,12 @@ static void thin_volumes(void)
   } list[] = { { 20, 20, 1, 1, 0 }, { 20, 20, 1, 1, 7 }, { 20, 5, 1, 1e-5, 0 }, { 20, 5, 1, 1e-5, 0.5 },
     { 20, 5, 1, 1e-8, 0 }, { 20, 5, 1, 1e-8, 0.5 }, { 25, 5, 1e5, 2, 0 }, { 25, 2, 1e5, 1, 0 },
     { 25, 2, 1e5, 1, 5e4 }, { 25, 40, 1e5, 1, 5e4 } };
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   test_rng rng = { 32 };
   for (size_t n = 0; n < 6 * sizeof list / sizeof *list; n++) {
     static shot s;
-    test_volume v;
-    rr_scene scene;
+    OWNED_VOLUME v;
+    OWNED_SCENE scene;
     int met = 0, missing = 0;
     shot_make(&s, (pmb_ray_mode)(n % 6 ? n % 6 - (n % 6 == 5 ? 4 : 0) : 0));
     make_even(&s, &v, list[n / 6].side, list[n / 6].side, list[n / 6].levels, 1, &rng);
@@ -104,10 +101,7 @@ static void thin_volumes(void)
     }
     test_about("volume %d, mode %d", (int)n / 6, (int)n % 6);
     CHECK((met > PIXELS / 5 || n % 6 == 0) && missing == 0, "%d of %d pixels are missing", missing, met);
-    rr_close(&scene);
-    volume_free(&v);
   }
-  pmb_destroy(context);
 }
 
 /* Puts a picture behind another. */
@@ -123,13 +117,13 @@ static void put_behind(float *front, const float *back)
 static void intervals(void)
 {
   enum { PARTS = 4 };
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   test_rng rng = { 33 };
   double shown = 0;
   for (int round = 0; round < 36; round++) {
     static shot whole, s;
     static float starts[PIXELS];
-    test_volume v;
+    OWNED_VOLUME v;
     double worst = 0;
     any_shot(&whole, &v, round, round % 3 ? PMB_RAY_COMPOSITE : PMB_RAY_ISOSURFACE, &rng);
     whole.r.preintegrate = round % 3 == 1;
@@ -157,10 +151,8 @@ static void intervals(void)
     }
     test_about("round %d, mode %d", round, (int)whole.r.mode);
     CHECK(worst < 0.8 / 255, "a color is off by %g/255", 255 * worst); /* whole rays end once 0.998 are opaque */
-    volume_free(&v);
   }
   CHECK(shown > 4. * PIXELS * 10, "only %g numbers are above 0", shown);
-  pmb_destroy(context);
 }
 
 /* A picture does not change if values, isovalues, table and gradients are multiplied by the same number. */
@@ -171,10 +163,10 @@ static void magnitudes(void)
     double size;
   } list[] = { { PMB_FLOAT32, 1e-36 }, { PMB_FLOAT32, 1e-37 }, { PMB_FLOAT32, 3e38 }, { PMB_FLOAT64, 1e-300 },
     { PMB_FLOAT64, 1e-40 }, { PMB_FLOAT64, 1e60 }, { PMB_FLOAT64, 1.5e308 } };
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   for (size_t n = 0; n < 7 * sizeof list / sizeof *list; n++) {
     static shot plain, s;
-    test_volume v, scaled;
+    OWNED_VOLUME v, scaled;
     test_rng rng = { 34 };
     const int kind = n % 7; /* a mode; 5: pre-integrated; 6: opacity by gradient */
     const double size = list[n / 7].size;
@@ -204,26 +196,22 @@ static void magnitudes(void)
     }
     test_about("size %g, kind %d", size, kind);
     CHECK(sum > PIXELS / 10. && worst < 1.0 / 255, "a color is off by %g/255; sum %g", 255 * worst, sum);
-    volume_free(&scaled);
-    volume_free(&v);
   }
-  pmb_destroy(context);
 }
 
 /* A plane through cells beside hidden ones, or beside samples that are not finite: each ray that meets it in a cell with values shows
  * it. */
 static void beside_hidden_cells(void)
 {
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   test_rng rng = { 35 };
   int hits = 0;
   for (int round = 0; round < 12; round++) {
     const double normal[3] = { 1, 0.3, -0.2 }, distance = 15.03;
     static shot s;
-    test_volume v;
-    rr_scene scene;
+    OWNED_SCENE scene;
     int missing = 0, wrong = 0;
-    volume_make(&v, round % 2 ? PMB_FLOAT32 : PMB_FLOAT64, 30, 21, 22, LAYOUT_PACKED);
+    OWNED_VOLUME v = volume_of(round % 2 ? PMB_FLOAT32 : PMB_FLOAT64, 30, 21, 22, LAYOUT_PACKED);
     for (int64_t n = 0; n < ref_samples(&v.view); n++)
       volume_put(&v, n, (double)(n % 30) + normal[1] * (double)(n / 30 % 21) + normal[2] * (double)(n / 630));
     if (round % 3)
@@ -255,23 +243,19 @@ static void beside_hidden_cells(void)
     }
     test_about("round %d", round);
     CHECK(missing == 0 && wrong <= 3, "%d hits are missing, %d are wrong", missing, wrong);
-    rr_close(&scene);
-    volume_free(&v);
   }
   CHECK(hits > 2 * PIXELS, "only %d hits", hits);
-  pmb_destroy(context);
 }
 
 /* A coarse ball lit from the side: at its rim gradients may point away from the camera, but no pixel is lit from behind. */
 static void rim_of_a_ball(void)
 {
   const double radius = 5.3, middle = 7.4;
-  pmb_context *context = context_new(1, NULL);
+  OWNED_CONTEXT context = context_new(1, NULL);
   static shot s;
-  test_volume v;
   rr_scene scene;
   int rim = 0, wrong = 0;
-  volume_make(&v, PMB_FLOAT32, 16, 16, 16, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_FLOAT32, 16, 16, 16, LAYOUT_PACKED);
   for (int64_t n = 0; n < ref_samples(&v.view); n++) {
     const double p[3] = { (double)(n % 16) - middle, (double)(n / 16 % 16) - middle, (double)(n / 256) - middle };
     volume_put(&v, n, radius - sqrt(rr_dot(p, p)));
@@ -302,8 +286,6 @@ static void rim_of_a_ball(void)
     rr_close(&scene);
   }
   CHECK(rim > 200 && wrong == 0, "%d of %d pixels are wrong", wrong, rim);
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 /* The mean of the rays of FINE x FINE times as many pixels. */
@@ -311,7 +293,7 @@ static void cast_finely(pmb_context *context, const shot *of, float *colors)
 {
   enum { FINE = 8 };
   pmb_ray_request fine = of->r;
-  float *many = test_allocate(4 * FINE * FINE * PIXELS, sizeof *many);
+  OWNED float *many = test_allocate(4 * FINE * FINE * PIXELS, sizeof *many);
   fine.width *= FINE;
   fine.height *= FINE;
   fine.colors = many;
@@ -323,18 +305,17 @@ static void cast_finely(pmb_context *context, const shot *of, float *colors)
     const int x = n / 4 % fine.width / FINE, y = n / 4 / fine.width / FINE;
     colors[4 * (x + WIDE * y) + n % 4] += many[n] / (FINE * FINE);
   }
-  free(many);
 }
 
 /* More rays at edges: pictures come close to those of 64 rays for each pixel, for surfaces, and for composites and maxima with hard
  * edges and cuts; the gyroid has gaps narrower than a pixel, which no first ray meets. Where a surface is seen there is a depth. */
 static void edges(void)
 {
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   for (int round = 0; round < 20; round++) {
     static shot s;
     static float fine[4 * PIXELS], jagged[4 * PIXELS];
-    test_volume v;
+    OWNED_VOLUME v;
     test_rng rng = { 36 };
     double worst[2] = { 0, 0 }, sum[2] = { 0, 0 };
     int lost = 0;
@@ -366,9 +347,7 @@ static void edges(void)
     CHECK(worst[0] > 60 / 255. && worst[1] < (round % 2 ? 112 : 40) / 255. && sum[1] < sum[0] / 3 && lost == 0,
       "worst %g/255 to %g/255, mean %g/255 to %g/255, %d depths lost", 255 * worst[0], 255 * worst[1],
       255 * sum[0] / 4 / PIXELS, 255 * sum[1] / 4 / PIXELS, lost);
-    volume_free(&v);
   }
-  pmb_destroy(context);
 }
 
 /* clang-format off */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particle_images.c - images of the potential against sums over all particles; the same bytes on all paths; wrong images. */
+ * test_particles_sample.c - images of the potential against sums over all particles; the same bytes on all paths; wrong images. */
 #include "particles_mesh.h"
 #include "particles_reference.h"
 
 /* Each sample has the potential summed over all particles, with the same bytes for any number of threads and any path. */
 static void images(void)
 {
-  static const char *const paths[] = { NULL, "portable", "avx2" };
   test_rng rng = { 2210 };
   for (int round = 0; round < (TEST_SLOW ? 12 : 60); round++) {
     double position[3 * MOST], number[3][MOST];
@@ -31,23 +30,17 @@ static void images(void)
       image.spacing[a] = round % 20 == 7 ? 1e6 : rng_real(&rng, 0.05, 1.5);
     }
     const int64_t n = image.dims[0] * image.dims[1] * image.dims[2];
-    float *values = test_allocate(2 * n, sizeof *values);
+    OWNED float *values = test_allocate(2 * n, sizeof *values);
     test_about("round %d", round);
-    for (int i = 0; i < 3; i++) {
-      const pmb_options options = {
-        .struct_size = sizeof options, .device = PMB_DEVICE_CPU, .threads = 1 + i, .cpu_path = paths[i]
-      };
-      pmb_context *context;
-      pmb_particles *particles;
-      if (pmb_create(&options, &context) == PMB_UNAVAILABLE) continue;
+    for (int i = 0; i < TEST_PATHS; i++) {
+      OWNED_CONTEXT context = context_on_path(i);
+      if (!context) continue;
+      OWNED_PARTICLES particles = particles_new(context);
       image.values = values + (i > 0) * n;
-      CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
       CHECK_STATUS(context, pmb_particles_sample(particles, &r, &image), PMB_OK);
       CHECK(!memcmp(values, image.values, (size_t)n * sizeof *values), "other bytes on path %d", i);
       CHECK_REFUSED(context, pmb_particles_emit(particles, &(pmb_mesh){ .struct_size = sizeof(pmb_mesh) }),
         PMB_INVALID, "nothing is counted");
-      pmb_particles_destroy(particles);
-      pmb_destroy(context);
     }
     double worst = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -60,7 +53,6 @@ static void images(void)
       worst = fmax(worst, fabs((double)values[i] - expected) / fmax(1, fabs(expected)));
     }
     CHECK(worst < 2e-5, "a sample is off by %g", worst);
-    free(values);
   }
 }
 
@@ -87,10 +79,9 @@ static void wide_among_narrow(void)
   r.masses = (pmb_particle_array){ mass, PMB_FLOAT64, WIDE + NARROW, 0 };
   float values[SIDE * SIDE * SIDE];
   const pmb_particle_image image = { sizeof image, { 0 }, { 1, 1, 1 }, { SIDE, SIDE, SIDE }, { 0 }, values };
-  pmb_context *context = context_new(2, NULL);
-  pmb_particles *particles;
+  OWNED_CONTEXT context = context_new(2, NULL);
   double worst = 0;
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(context);
   CHECK_STATUS(context, pmb_particles_sample(particles, &r, &image), PMB_OK);
   for (int n = 0; n < SIDE * SIDE * SIDE; n++) {
     const double at[3] = { n % SIDE, n / SIDE % SIDE, n / SIDE / SIDE };
@@ -99,17 +90,14 @@ static void wide_among_narrow(void)
     worst = fmax(worst, fabs((double)values[n] / sum - 1));
   }
   CHECK(worst < 1e-4, "a sample is off by %g", worst);
-  pmb_particles_destroy(particles);
-  pmb_destroy(context);
 }
 
 static void bad_images(void)
 {
   const double position[3] = { 0 };
   float value;
-  pmb_context *context = context_new(1, NULL);
-  pmb_particles *particles;
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED_CONTEXT context = context_new(1, NULL);
+  OWNED_PARTICLES particles = particles_new(context);
   const pmb_particle_request r = request_of(position, 1, PMB_KERNEL_SPLINE);
   const pmb_particle_image good = { sizeof good, { 0 }, { 1, 1, 1 }, { 1, 1, 1 }, { 0 }, &value };
   CHECK_STATUS(context, pmb_particles_sample(particles, &r, &good), PMB_OK);
@@ -139,8 +127,6 @@ static void bad_images(void)
     CHECK_REFUSED(context, pmb_particles_sample(particles, &r, &bad), PMB_INVALID, i ? "the image" : "struct_size");
   }
   CHECK(pmb_particles_sample(NULL, &r, &good) == PMB_INVALID, "no object");
-  pmb_particles_destroy(particles);
-  pmb_destroy(context);
 }
 
 /* clang-format off */

@@ -134,10 +134,8 @@ static int is_same(const papers_system *system, const papers_mesh *mesh, const p
 {
   snprintf(why, WHY, "%lld triangles instead of %lld", (long long)mesh->triangles, (long long)wanted->triangles);
   if (mesh->triangles != wanted->triangles || !check_points(mesh, system->sharing, wanted->points, why)) return 0;
-  triangle *a = sorted(mesh), *b = sorted(wanted);
+  OWNED triangle *a = sorted(mesh), *b = sorted(wanted);
   const int same = same_lists(system, a, b, wanted, why);
-  free(a);
-  free(b);
   return same;
 }
 
@@ -238,7 +236,7 @@ static void extract_as_pmb(bench *b, const papers_system *system, papers_state *
 /* Runs every system on a volume, with these isovalues in turn on one state; the published pmb2016 assumes finite samples. */
 static void all_systems(const test_volume *v, const double *isovalues, int count, int finite)
 {
-  bench b;
+  OWNED_BY(bench_free) bench b;
   bench_new(&b, v);
   for (int n = 0; n < PAPERS_SYSTEMS; n++) {
     papers_state *state = NULL;
@@ -248,7 +246,6 @@ static void all_systems(const test_volume *v, const double *isovalues, int count
       for (int i = 0; i < count; i++) extract_as_pmb(&b, papers_systems[n], state, isovalues[i]);
     bench_end_of(&b, state);
   }
-  bench_free(&b);
 }
 
 /* ---- meshes ---- */
@@ -257,15 +254,13 @@ static void all_systems(const test_volume *v, const double *isovalues, int count
 static void fill_and_try(pmb_type type, const int64_t dims[3], int data, int sprinkle, test_rng *rng)
 {
   double isovalues[3];
-  test_volume v;
-  volume_make(&v, type, dims[0], dims[1], dims[2], LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(type, dims[0], dims[1], dims[2], LAYOUT_PACKED);
   volume_fill(&v, data, rng);
   if (sprinkle) volume_sprinkle(&v, sprinkle, rng);
   for (int n = 0; n < 3; n++) isovalues[n] = data == DATA_PLATEAU ? 1 + n * 0.5 : volume_isovalue(&v, rng);
   test_about("%d x %d x %d %s, data %d, one in %d not finite", (int)dims[0], (int)dims[1], (int)dims[2],
     type_name(type), data, sprinkle);
   all_systems(&v, isovalues, is_short() && ref_samples(&v.view) > 9000 ? 1 : 3, !sprinkle);
-  volume_free(&v);
 }
 
 /* Around the sizes of blocks, tiles, squares, cubes and pyramids, of all types and kinds of data. */
@@ -306,13 +301,11 @@ static void empty(void)
   need_gpu();
   for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++)
     for (size_t t = 0; t < TYPES; t++) {
-      test_volume v;
-      volume_make(&v, types[t], sizes[n][0], sizes[n][1], sizes[n][2], LAYOUT_PACKED);
+      OWNED_VOLUME v = volume_of(types[t], sizes[n][0], sizes[n][1], sizes[n][2], LAYOUT_PACKED);
       for (int64_t i = 0; i < ref_samples(&v.view); i++)
         volume_set(&v, i % sizes[n][0], i / sizes[n][0] % sizes[n][1], i / (sizes[n][0] * sizes[n][1]), i == 4);
       test_about("size %d, %s, one sample is 1", (int)n, type_name(types[t]));
       all_systems(&v, isovalues, (int)(sizeof isovalues / sizeof *isovalues), 1);
-      volume_free(&v);
     }
 }
 
@@ -324,9 +317,8 @@ static void evaluated(void)
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     const int64_t *n = sizes[i];
     const float step[3] = { 2 / (float)(n[0] - 1), 2 / (float)(n[1] - 1), 2 / (float)(n[2] - 1) };
-    test_volume v;
-    bench b;
-    volume_make(&v, PMB_FLOAT32, n[0], n[1], n[2], LAYOUT_PACKED);
+    OWNED_BY(bench_free) bench b;
+    OWNED_VOLUME v = volume_of(PMB_FLOAT32, n[0], n[1], n[2], LAYOUT_PACKED);
     for (int64_t s = 0; s < ref_samples(&v.view); s++) {
       const int64_t x = s % n[0], y = s / n[0] % n[1], z = s / (n[0] * n[1]);
       volume_set(&v, x, y, z, papers_cayley_value(step, (int32_t)x, (int32_t)y, (int32_t)z));
@@ -347,8 +339,6 @@ static void evaluated(void)
       for (int k = 0; state && k < 2; k++) extract_as_pmb(&b, papers_systems[s], state, k ? -0.5 : -0.012);
       bench_end_of(&b, state);
     }
-    bench_free(&b);
-    volume_free(&v);
   }
 }
 
@@ -356,14 +346,13 @@ static void evaluated(void)
 static void surfaces(void)
 {
   static const double isovalues[] = { -0.012, 0.3, -2, -0.012 }, high[] = { 0.1, 1.2, 0.1, -0.7 };
-  test_volume v;
+  OWNED_VOLUME v;
   need_gpu();
   smooth(&v, is_short() ? 20 : 67, cayley);
   all_systems(&v, isovalues, 4, 1);
   volume_free(&v);
   smooth(&v, is_short() ? 24 : 53, gyroid);
   all_systems(&v, high, 4, 1);
-  volume_free(&v);
 }
 
 /* ---- memory ---- */
@@ -391,8 +380,8 @@ static size_t paper_bytes(const papers_system *system, const papers_volume *v, i
 static void memory_is_kept(void)
 {
   static const double isovalues[] = { 0.1, 0.9, -0.4, 1.3 };
-  test_volume v;
-  bench b;
+  OWNED_VOLUME v;
+  OWNED_BY(bench_free) bench b;
   need_gpu();
   smooth(&v, is_short() ? 25 : 61, gyroid);
   bench_new(&b, &v);
@@ -417,16 +406,14 @@ static void memory_is_kept(void)
       most[1], b.memory.most[0], b.memory.most[1]);
     bench_end_of(&b, state);
   }
-  bench_free(&b);
-  volume_free(&v);
 }
 
 /* Each allocation fails in turn, by a limit one byte too low: the state reports the bytes that it asked for, and works
  * afterwards. */
 static void memory_refused(void)
 {
-  test_volume v;
-  bench b;
+  OWNED_VOLUME v;
+  OWNED_BY(bench_free) bench b;
   need_gpu();
   smooth(&v, 17, gyroid);
   bench_new(&b, &v);
@@ -451,8 +438,6 @@ static void memory_refused(void)
     }
     CHECK(requests > 2 && requests < 100, "%s: %d requests", system->name, requests);
   }
-  bench_free(&b);
-  volume_free(&v);
 }
 
 /* Volumes at the limits of the systems' integers need too much memory; unsupported types are refused. */
