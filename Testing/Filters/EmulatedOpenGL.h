@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Lets FakeGPU read and write the buffers of the display's OpenGL, and shows what they draw.
-#ifndef FakeOpenGL_h
-#define FakeOpenGL_h
+// Lets the emulated GPU read and write the buffers of the display's OpenGL, and shows what they draw.
+#ifndef EmulatedOpenGL_h
+#define EmulatedOpenGL_h
 
-#include "FakeGPU.h"
+#include "EmulatedGPU.h"
+#include "emulator.h"
 
 #include "vtkPMBOpenGL.h"
 
@@ -14,6 +15,8 @@
 #include "vtkRenderer.h"
 #include "vtkUnsignedCharArray.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 namespace pmbtest
@@ -42,7 +45,7 @@ inline void Unmap(unsigned name)
   glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
 }
 
-const fake_gl OpenGL = { Map, Unmap };
+const emulator_gl OpenGL = { Map, Unmap };
 
 // A window with one renderer.
 struct Picture
@@ -67,6 +70,17 @@ struct Picture
   vtkNew<vtkRenderWindow> Window;
   vtkNew<vtkRenderer> Renderer;
 };
+
+// The greatest difference between two pictures.
+inline int Difference(const Picture::Pixels& a, const Picture::Pixels& b)
+{
+  int greatest = a.size() == b.size() ? 0 : 256;
+  for (size_t i = 0; greatest < 256 && i < a.size(); ++i)
+  {
+    greatest = std::max(greatest, std::abs(a[i] - b[i]));
+  }
+  return greatest;
+}
 }
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The filter with FakeGPU's simulated GPU: the choice of the device, failures of each kind at each step, memory held on the GPU
-// and its release, memory of the output. Does not test the results of a real GPU.
-#include "FakeGPU.h"
+// The filter on the emulated GPU: the choice of the device, failures of each kind at each step, memory held on the GPU and its
+// release, memory of the output.
+#include "EmulatedGPU.h"
 #include "PMBTesting.h"
 
 #include "vtkCallbackCommand.h"
@@ -19,6 +19,7 @@
 #include "vtkPoints.h"
 #include "vtkWeakPointer.h"
 
+#include <climits>
 #include <thread>
 
 using namespace pmbtest;
@@ -94,7 +95,7 @@ struct Subject
     PMB_EQUAL(this->Said.Warnings(), warnings, what + ": warnings: " + this->Said.Text());
     PMB_EQUAL(this->Said.Errors(), errors, what + ": errors: " + this->Said.Text());
     PMB_EQUAL(this->Pipeline.Errors(), 0, what + ": errors of the pipeline");
-    PMB_EQUAL(fake_get().faults, 0, what + ": wrong calls of the core");
+    PMB_EQUAL(gpu_get().faults, 0, what + ": wrong calls of the core");
   }
 
   vtkNew<vtkPMBContourFilter> Filter;
@@ -116,19 +117,19 @@ vtkSmartPointer<vtkMultiBlockDataSet> Blocks(unsigned count)
 void TestChoice()
 {
   Subject s(Volume());
-  s.Run(0.1, "GPU 0 (Fake)", "automatic");
+  s.Run(0.1, "GPU 0 (emulated GPU)", "automatic");
   s.Filter->SetDevice(GPU);
-  s.Run(0.2, "GPU 0 (Fake)", "GPU");
+  s.Run(0.2, "GPU 0 (emulated GPU)", "GPU");
   s.Filter->SetNumberOfThreads(2);
-  PMB_EQUAL(fake_get().uploads, 1, "uploads for another isovalue and a Device that means the same");
+  PMB_EQUAL(gpu_get().uploads, 1, "uploads for another isovalue and a Device that means the same");
   PMB_EQUAL(s.Filter->GetNumberOfBinds(), 1, "binds");
   s.Filter->SetDeviceIndex(3);
-  s.Run(0.2, "GPU 3 (Fake)", "the fourth");
-  PMB_EQUAL(s.Filter->GetDeviceBytes(), VolumeBytes, "bytes on the GPU");
-  PMB_EQUAL(fake_get().contexts, 1, "contexts");
+  s.Run(0.2, "GPU 3 (emulated GPU)", "the fourth");
+  PMB_CHECK(s.Filter->GetDeviceBytes() > VolumeBytes, "bytes on the GPU: " << s.Filter->GetDeviceBytes());
+  PMB_EQUAL(gpu_get().contexts, 1, "contexts");
   s.Filter->SetDevice(CPU);
   s.Run(0.2, "CPU (", "CPU");
-  PMB_EQUAL(s.Filter->GetDeviceBytes() + fake_get().bytes + fake_get().contexts, 0, "left on the GPU");
+  PMB_EQUAL(s.Filter->GetDeviceBytes() + gpu_get().bytes + gpu_get().contexts, 0, "left on the GPU");
   s.Filter->SetDeviceIndex(4);
   s.Run(0.3, "CPU (", "CPU, another index");
   PMB_EQUAL(s.Filter->GetNumberOfBinds(), 3, "the index is nothing to the CPU");
@@ -137,14 +138,13 @@ void TestChoice()
   s.Run(0.3, "CPU (", "no such GPU");
   PMB_EQUAL(s.Filter->GetNumberOfBinds(), 3, "the CPU has the volume already");
   s.Filter->SetDeviceIndex(-1);
-  s.Run(0.3, "GPU 0 (Fake)", "back again");
+  s.Run(0.3, "GPU 0 (emulated GPU)", "back again");
   PMB_EQUAL(s.Filter->GetNumberOfUploads(), 3, "uploads of three contexts");
   s.CheckMessages(1, 0, "no such GPU");
-  fake_set_present(false);
+  gpu_fail_at(GPU_CREATE, 1, GPU_BUSY);
   s.Filter->SetDeviceIndex(0);
-  s.Run(0.1, "CPU (", "a GPU that is gone");
-  PMB_CHECK(Has(s.Filter->GetLastRunSummary(), " because it is gone: "), s.Filter->GetLastRunSummary());
-  fake_set_present(true);
+  s.Run(0.1, "CPU (", "a busy GPU");
+  PMB_CHECK(Has(s.Filter->GetLastRunSummary(), " because the GPU is busy"), s.Filter->GetLastRunSummary());
   s.Run(0.2, "CPU (", "not asked again for each run");
   s.Filter->SetDevice(vtkPMBContourFilter::AUTOMATIC);
   s.Run(0.2, "GPU 0", "asked again when the settings change");
@@ -161,20 +161,22 @@ void TestLimit()
   };
   limit(0.25 * VolumeBytes / GiB, "CPU (");
   s.Run(0.2, "CPU (", "too little memory, again");
-  PMB_CHECK(Has(s.Filter->GetLastRunSummary(), "because no memory on the fake GPU: limit 120000"),
-    s.Filter->GetLastRunSummary());
+  PMB_CHECK(
+    Has(s.Filter->GetLastRunSummary(), "because no memory on the GPU for the volume"), s.Filter->GetLastRunSummary());
   PMB_CHECK(Has(s.Said.Text(), "DeviceMemoryLimit"), "the warning says what to do: " << s.Said.Text());
   PMB_EQUAL(s.Filter->GetNumberOfBinds(), 1, "binds: the CPU's, once");
   s.CheckMessages(1, 0, "too little memory");
   // Another volume is tried; that it is too large too is no new warning.
-  s.Filter->SetInputData(Volume(8.3));
-  fake_fail_at(FAKE_BIND, 1, PMB_TOO_LARGE);
+  auto far = Volume(8.3);
+  far->SetExtent(INT_MAX - 59, INT_MAX, 0, 49, 0, 39);
+  s.Filter->SetInputData(far);
   s.Run(0.1, "CPU (", "too large");
+  PMB_CHECK(Has(s.Said.Text(), "The volume is too large for the GPU"), s.Said.Text());
   s.CheckMessages(2, 0, "another cause");
   s.Filter->SetInputData(Volume(7.7));
   s.Run(0.1, "CPU (", "another volume");
   s.CheckMessages(2, 0, "the first cause again");
-  limit(2.0 * VolumeBytes / GiB, "GPU 0");
+  limit(20.0 * VolumeBytes / GiB, "GPU 0");
   limit(1e-15, "CPU (");
   limit(1e300, "GPU 0");
   PMB_EQUAL(s.Said.Errors(), 0, s.Said.Text());
@@ -183,26 +185,26 @@ void TestLimit()
 // --- failures -------------------------------------------------------------------------------------------------------
 
 // No memory: the CPU takes over until the volume changes. A fault: an error, and the next run has a new context.
-void TestFailure(fake_call call, pmb_status status)
+void TestFailure(gpu_call call, gpu_fault kind)
 {
-  const bool fault = status == PMB_INTERNAL;
+  const bool fault = kind == GPU_ILLEGAL_ADDRESS;
   const std::string what = std::string(fault ? "a fault at " : "no memory at ") + Names[call];
-  fake_reset();
-  const int pieces = fake_get().pieces;
+  gpu_reset();
+  const int pieces = gpu_get().pieces;
   Subject s(Volume()), other(Volume(8.3)), apart(other.Filter->GetInput());
-  const bool suggests = call == FAKE_SUMMARY;
+  const bool suggests = call == GPU_SUMMARY;
   s.Filter->SetUseSuggestedIsovalue(suggests);
   apart.Filter->SetDeviceIndex(1);
   other.Run(0.3, "GPU 0", what + ": another filter, before");
   apart.Run(0.3, "GPU 1", what + ": another GPU, before");
-  fake_fail_at(call, 1, status);
+  gpu_fail_at(call, 1, kind);
   s.Filter->SetValue(0, 0.1);
   s.Filter->Update();
   const std::string summary = s.Filter->GetLastRunSummary();
   if (fault)
   {
     s.CheckMessages(0, 1, what);
-    PMB_CHECK(Has(s.Said.Text(), "the fake GPU has a fault") && StartsWith(summary, "Failed: "), what << summary);
+    PMB_CHECK(Has(s.Said.Text(), "the GPU failed") && StartsWith(summary, "Failed: "), what << summary);
     PMB_EQUAL(s.Filter->GetOutput()->GetNumberOfPoints() + s.Filter->GetOutput()->GetNumberOfCells(), 0, what);
     PMB_EQUAL(other.Filter->GetDeviceBytes() + s.Filter->GetDeviceBytes(), 0, what + ": left on the GPU");
   }
@@ -230,7 +232,7 @@ void TestFailure(fake_call call, pmb_status status)
     one->Filter->SetDevice(CPU);
     one->Run(0.1, "CPU (", what + ": to the CPU");
   }
-  PMB_EQUAL(fake_get().contexts + fake_get().pieces, pieces, what + ": left at the end");
+  PMB_EQUAL(gpu_get().contexts + gpu_get().pieces, pieces, what + ": left at the end");
 }
 
 // Surfaces made by the GPU are measured too. A failure is an error, but not a fault of the GPU.
@@ -240,10 +242,10 @@ void TestMeasures()
   s.Filter->ComputeMeasuresOn();
   s.Run(0.1, "GPU 0", "measured");
   PMB_CHECK(s.Filter->GetOutput()->GetFieldData()->HasArray("Area"), "measures");
-  fake_fail_measure();
+  gpu_fail_measure();
   s.Filter->SetValue(0, 0.2);
   s.Filter->Update();
-  PMB_CHECK(Has(s.Said.Text(), "could not be measured: no memory on") && Has(s.Said.Text(), "ComputeMeasures off"),
+  PMB_CHECK(Has(s.Said.Text(), "could not be measured: ") && Has(s.Said.Text(), "ComputeMeasures off"),
     "the error says what to do: " << s.Said.Text());
   PMB_EQUAL(s.Filter->GetOutput()->GetNumberOfPolys(), 0, "triangles after an error");
   PMB_EQUAL(s.Filter->GetOutput()->GetFieldData()->GetNumberOfArrays(), 0, "measures after an error");
@@ -269,10 +271,10 @@ void TestAccelerated()
       PMB_CHECK(Has(Acceleration::GetLastRunSummary(), said), said << ": " << Acceleration::GetLastRunSummary());
     };
     run(0.1, "accelerated: GPU 0");
-    fake_fail_at(FAKE_COUNT, 1, PMB_INTERNAL);
-    run(0.2, "by VTK's own code, because The contour failed: the fake GPU has a fault");
+    gpu_fail_at(GPU_COUNT, 1, GPU_ILLEGAL_ADDRESS);
+    run(0.2, "by VTK's own code, because The contour failed: the GPU failed");
     run(0.3, "accelerated: GPU 0");
-    PMB_EQUAL(messages.Errors() + messages.Warnings() + fake_get().faults, 0, messages.Text());
+    PMB_EQUAL(messages.Errors() + messages.Warnings() + gpu_get().faults, 0, messages.Text());
   }
   Acceleration::Disable();
 }
@@ -297,7 +299,7 @@ struct Striker
         ++striker->Reports;
         if (striker->Reports >= striker->First && striker->Reports <= striker->Last)
         {
-          fake_lose_all();
+          gpu_lose_all();
         }
       });
   }
@@ -306,14 +308,14 @@ struct Striker
 // After another thread's fault an execution starts again, once.
 void TestStruck()
 {
-  for (fake_call call : { FAKE_BIND, FAKE_COUNT, FAKE_EMIT })
+  for (gpu_call call : { GPU_BIND, GPU_COUNT, GPU_EMIT })
   {
     const std::string what = std::string("another thread's fault after ") + Names[call];
-    fake_reset();
+    gpu_reset();
     Subject s(Volume());
-    fake_lose_after(call, 1);
+    gpu_lose_after(call, 1);
     s.Run(0.2, "GPU 0", what);
-    PMB_EQUAL(s.Filter->GetNumberOfBinds(), call == FAKE_EMIT ? 1 : 2, what + ": binds");
+    PMB_EQUAL(s.Filter->GetNumberOfBinds(), call == GPU_EMIT ? 1 : 2, what + ": binds");
     s.Run(0.1, "GPU 0", what + ", the next run");
     s.CheckMessages(0, 0, what);
   }
@@ -325,10 +327,10 @@ void TestStruck()
     Subject s(Volume());
     s.Filter->ComputeMeasuresOn();
     s.Filter->AddObserver(vtkCommand::ProgressEvent, striker.Strike);
-    fake_reset();
+    gpu_reset();
     s.Filter->SetValue(0, 0.1);
     s.Filter->Update();
-    const int cut = fake_get().cut; // a fault within a suggestion is an error
+    const int cut = gpu_get().cut; // a fault within a suggestion is an error
     cut ? s.CheckMessages(0, cut, what) : s.Run(0.1, "GPU 0", what);
     reports = striker.Reports;
     s.Run(0.2, "GPU 0", what + ", the next run");
@@ -341,12 +343,12 @@ void TestStruck()
 void TestStruckTooOften(bool always)
 {
   const std::string what = always ? "faults without an end" : "a fault in the same moment";
-  fake_reset();
+  gpu_reset();
   Striker striker(always ? 1 : 1 << 30, 1 << 30);
   Subject s(Volume());
   s.Filter->SetValue(0, 0.1);
   const unsigned long tag = s.Filter->AddObserver(vtkCommand::ProgressEvent, striker.Strike);
-  fake_lose_at(FAKE_COUNT, always ? 0 : 1);
+  gpu_lose_before(GPU_COUNT, always ? 0 : 1);
   s.Filter->Update();
   PMB_CHECK(Has(s.Said.Text(), "failed in another call and lost its data. The next execution starts over") &&
       !Has(s.Said.Text(), "destroy"),
@@ -388,7 +390,7 @@ void TestVersions()
   const auto run = [](Subject& s, const std::string& what)
   {
     s.Run(s.Filter->GetValue(0) + 0.01, "GPU 0", what);
-    return fake_get().version;
+    return gpu_get().version;
   };
   const uint64_t one = run(first, "first");
   PMB_CHECK(one != 0 && one == run(second, "second"), "two filters, one state");
@@ -396,7 +398,7 @@ void TestVersions()
   const uint64_t two = run(first, "the array has changed");
   image->Modified();
   const uint64_t three = run(first, "the image has changed");
-  PMB_EQUAL(fake_get().uploads, 4, "uploads");
+  PMB_EQUAL(gpu_get().uploads, 3, "uploads: the filters share the first");
   PMB_CHECK(one < two && two < three, "other states, other versions");
 }
 
@@ -409,19 +411,20 @@ void TestArrayDeleted()
     vtkWeakPointer<vtkDataArray> array = image->GetPointData()->GetScalars();
     s.Run(0.1, "GPU 0", "first");
     same.Run(0.1, "GPU 0", "another filter");
+    const int64_t held = gpu_get().bytes;
     s.Filter->SetInputData(nullptr);
     same.Filter->SetInputData(nullptr);
-    PMB_EQUAL(fake_get().bytes, 2 * VolumeBytes, "the array is still there");
+    PMB_EQUAL(gpu_get().bytes, held, "the array is still there");
     std::thread other([&]() { image = elsewhere ? nullptr : image; });
     other.join();
     image = nullptr;
     PMB_CHECK(!array, "the array is kept alive");
-    PMB_EQUAL(s.Filter->GetDeviceBytes() + fake_get().bytes, 0, "left on the GPU");
+    PMB_EQUAL(s.Filter->GetDeviceBytes() + gpu_get().bytes, 0, "left on the GPU");
     s.Filter->SetInputData(Volume(8.8));
     s.Run(0.1, "GPU 0", "the next volume");
-    PMB_EQUAL(fake_get().bytes, VolumeBytes, "bytes of the next volume");
+    PMB_EQUAL(gpu_get().bytes, s.Filter->GetDeviceBytes(), "bytes of the next volume");
   }
-  PMB_EQUAL(fake_get().bytes + fake_get().contexts, 0, "after the filters");
+  PMB_EQUAL(gpu_get().bytes + gpu_get().contexts, 0, "after the filters");
   // The filter has moved on; all observers were removed.
   auto image = Volume(), next = Volume(7.9);
   Subject s(image);
@@ -429,13 +432,13 @@ void TestArrayDeleted()
   s.Filter->SetInputData(next);
   s.Run(0.1, "GPU 0", "moved on");
   image = nullptr;
-  PMB_EQUAL(s.Filter->GetDeviceBytes(), VolumeBytes, "the deleted array is not the bound one");
+  PMB_CHECK(s.Filter->GetDeviceBytes() > VolumeBytes, "the deleted array is not the bound one");
   next->GetPointData()->GetScalars()->RemoveAllObservers();
   next->Modified();
   s.Run(0.2, "GPU 0", "bound again");
   s.Filter->SetInputData(nullptr);
   next = nullptr;
-  PMB_EQUAL(s.Filter->GetDeviceBytes() + fake_get().faults, 0, "after all observers were removed");
+  PMB_EQUAL(s.Filter->GetDeviceBytes() + gpu_get().faults, 0, "after all observers were removed");
 }
 
 void TestRelease()
@@ -445,12 +448,12 @@ void TestRelease()
   const vtkMTimeType before = s.Filter->GetMTime();
   s.Filter->ReleaseDeviceMemory();
   PMB_EQUAL(s.Filter->GetMTime(), before, "a release modifies");
-  PMB_EQUAL(s.Filter->GetDeviceBytes() + fake_get().bytes, 0, "bytes after the release");
-  PMB_EQUAL(fake_get().trims, 1, "the pool is trimmed");
+  PMB_EQUAL(s.Filter->GetDeviceBytes() + gpu_get().bytes, 0, "bytes after the release");
+  PMB_EQUAL(gpu_get().trims, 1, "the pool is trimmed");
   s.Run(0.1, "GPU 0", "nothing to do");
-  PMB_EQUAL(fake_get().uploads, 1, "uploads when nothing has changed");
+  PMB_EQUAL(gpu_get().uploads, 1, "uploads when nothing has changed");
   s.Run(0.2, "GPU 0", "the next run");
-  PMB_EQUAL(fake_get().uploads, 2, "uploads after the release");
+  PMB_EQUAL(gpu_get().uploads, 2, "uploads after the release");
   s.CheckMessages(0, 0, "release");
 }
 
@@ -460,12 +463,13 @@ void TestDevicesOfBlocks()
   auto blocks = Blocks(2);
   blocks->SetBlock(0, MakeImage(20, 20, 20, VTK_FLOAT, Gyroid(9.1)));
   Subject s(blocks);
-  s.Filter->SetDeviceMemoryLimit(0.5 * VolumeBytes / GiB);
+  s.Filter->SetDeviceMemoryLimit(4.0 * VolumeBytes / GiB);
   for (double isovalue : { 0.1, 0.3 })
   {
     s.RunBlocks(isovalue, 2, "two devices");
     const std::string summary = s.Filter->GetLastRunSummary();
-    PMB_CHECK(StartsWith(summary, "GPU 0 (Fake); CPU (") && Has(summary, "2 of 2 blocks"), "summary: " << summary);
+    PMB_CHECK(
+      StartsWith(summary, "GPU 0 (emulated GPU); CPU (") && Has(summary, "2 of 2 blocks"), "summary: " << summary);
   }
   s.CheckMessages(1, 0, "two devices");
 }
@@ -478,22 +482,24 @@ void TestHeldBlocks()
   s.RunBlocks(0.1, 3, "held");
   s.RunBlocks(0.3, 3, "held, another isovalue");
   PMB_EQUAL(s.Filter->GetNumberOfUploads(), 3, "uploads");
-  fake_fail_at(FAKE_COUNT, 2, PMB_INTERNAL);
+  gpu_fail_at(GPU_COUNT, 2, GPU_ILLEGAL_ADDRESS);
   s.RunBlocks(0.2, 1, "a fault of one of three blocks");
   PMB_CHECK(Has(s.Filter->GetLastRunSummary(), "2 of 3 blocks"), s.Filter->GetLastRunSummary());
   s.RunBlocks(0.3, 3, "after a fault");
-  PMB_CHECK(StartsWith(s.Filter->GetLastRunSummary(), "GPU 0 (Fake): 3 of 3"), s.Filter->GetLastRunSummary());
+  PMB_CHECK(StartsWith(s.Filter->GetLastRunSummary(), "GPU 0 (emulated GPU): 3 of 3"), s.Filter->GetLastRunSummary());
   const vtkIdType uploads = s.Filter->GetNumberOfUploads();
-  PMB_EQUAL(s.Filter->GetDeviceBytes(), 3 * VolumeBytes, "three volumes on the GPU");
+  const vtkIdType all = s.Filter->GetDeviceBytes();
+  PMB_CHECK(all > 3 * VolumeBytes, "three volumes on the GPU: " << all);
   vtkImageData::SafeDownCast(blocks->GetBlock(1))->GetPointData()->SetScalars(Volume()->GetPointData()->GetScalars());
-  PMB_EQUAL(s.Filter->GetDeviceBytes(), 2 * VolumeBytes, "less when an array is deleted");
+  const vtkIdType two = s.Filter->GetDeviceBytes();
+  PMB_CHECK(two > all / 2 && two < all - VolumeBytes, "less when an array is deleted: " << two << " of " << all);
   s.Filter->ReleaseDeviceMemory();
   PMB_EQUAL(s.Filter->GetDeviceBytes(), 0, "all is released");
   s.RunBlocks(0.4, 3, "after a release");
-  PMB_EQUAL(s.Filter->GetDeviceBytes(), 3 * VolumeBytes, "and comes back");
+  PMB_CHECK(s.Filter->GetDeviceBytes() > two + VolumeBytes, "and comes back: " << s.Filter->GetDeviceBytes());
   s.Filter->SetInputDataObject(Blocks(1));
   s.RunBlocks(0.4, 1, "other blocks");
-  PMB_EQUAL(s.Filter->GetDeviceBytes(), VolumeBytes, "other blocks: these are let go");
+  PMB_CHECK(s.Filter->GetDeviceBytes() < all / 2, "other blocks: these are let go: " << s.Filter->GetDeviceBytes());
   PMB_EQUAL(s.Filter->GetNumberOfUploads(), uploads + 4, "their uploads stay counted");
   s.CheckMessages(0, 1, "blocks");
 }
@@ -502,7 +508,7 @@ void TestHeldBlocks()
 
 void TestOutputMemory()
 {
-  const int before = fake_get().pieces;
+  const int before = gpu_get().pieces;
   auto mesh = vtkSmartPointer<vtkPolyData>::New();
   {
     Subject s(Volume());
@@ -512,11 +518,11 @@ void TestOutputMemory()
     for (vtkDataArray* array : { mesh->GetPoints()->GetData(), data->GetNormals(), data->GetArray("other"),
            mesh->GetPolys()->GetConnectivityArray() })
     {
-      PMB_CHECK(fake_is_piece(array->GetVoidPointer(0)), "not where the GPU writes: " << array->GetName());
+      PMB_CHECK(gpu_is_piece(array->GetVoidPointer(0)), "not where the GPU writes: " << array->GetName());
     }
     s.Filter->SetDevice(CPU);
     s.Run(0.1, "CPU (", "the CPU's output");
-    PMB_CHECK(!fake_is_piece(s.Filter->GetOutput()->GetPoints()->GetData()->GetVoidPointer(0)), "by the CPU");
+    PMB_CHECK(!gpu_is_piece(s.Filter->GetOutput()->GetPoints()->GetData()->GetVoidPointer(0)), "by the CPU");
   }
   std::string difference;
   PMB_CHECK(
@@ -536,8 +542,8 @@ void TestOutputMemory()
   Subject small(MakeImage(8, 8, 8, VTK_FLOAT, Distance(3, 3, 3)));
   small.Filter->SetValue(0, 2.1);
   small.Filter->Update();
-  PMB_EQUAL(fake_get().pieces, before, "host memory not given back, or for a small mesh");
-  PMB_EQUAL(fake_get().faults, 0, "faults");
+  PMB_EQUAL(gpu_get().pieces, before, "host memory not given back, or for a small mesh");
+  PMB_EQUAL(gpu_get().faults, 0, "faults");
 }
 }
 
@@ -545,25 +551,25 @@ int main()
 {
   const std::function<void()> tests[] = { TestChoice, TestLimit, TestMeasures, TestAccelerated, TestStruck,
     TestVersions, TestArrayDeleted, TestRelease, TestDevicesOfBlocks, TestHeldBlocks, TestOutputMemory,
-    [] { TestSuggestions([](vtkPMBContourFilter*) { fake_lose_all(); }); },
+    [] { TestSuggestions([](vtkPMBContourFilter*) { gpu_lose_all(); }); },
     [] { TestSuggestions([](vtkPMBContourFilter* f) { f->ReleaseDeviceMemory(); }); } };
   for (const auto& test : tests)
   {
-    fake_reset();
+    gpu_reset();
     test();
   }
-  for (fake_call call : { FAKE_CREATE, FAKE_BIND, FAKE_COUNT, FAKE_EMIT, FAKE_SUMMARY })
+  for (gpu_call call : { GPU_CREATE, GPU_BIND, GPU_COUNT, GPU_EMIT, GPU_SUMMARY })
   {
-    TestFailure(call, PMB_OUT_OF_MEMORY);
-    if (call != FAKE_CREATE)
+    TestFailure(call, GPU_NO_MEMORY);
+    if (call != GPU_CREATE)
     {
-      TestFailure(call, PMB_INTERNAL);
+      TestFailure(call, GPU_ILLEGAL_ADDRESS);
     }
   }
   TestStruckTooOften(false);
   TestStruckTooOften(true);
   // One output lives until the process ends.
   static auto forever = Contour(Volume(), 0.1);
-  PMB_CHECK(fake_get().pieces > 0, "an output that outlives main()");
+  PMB_CHECK(gpu_get().pieces > 0, "an output that outlives main()");
   return Result();
 }

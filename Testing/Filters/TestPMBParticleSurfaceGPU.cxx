@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// vtkPMBParticleSurface with FakeGPU's simulated GPU: the choice of the device, failures, memory held. Does not test the results
-// of a real GPU.
-#include "FakeGPU.h"
+// vtkPMBParticleSurface on the emulated GPU: the choice of the device, failures, memory held.
+#include "EmulatedGPU.h"
 #include "PMBTesting.h"
 
 #include "vtkCellArray.h"
@@ -59,7 +58,7 @@ struct Subject
     PMB_EQUAL(this->Filter->GetUsedDevice(), device, what + ": the device");
     PMB_EQUAL(this->Said.Warnings(), warnings, what + ": warnings: " + this->Said.Text());
     PMB_EQUAL(this->Said.Errors(), 0, what + ": errors: " + this->Said.Text());
-    PMB_EQUAL(fake_get().faults, 0, what + ": wrong calls of the core");
+    PMB_EQUAL(gpu_get().faults, 0, what + ": wrong calls of the core");
   }
 
   vtkNew<vtkPMBParticleSurface> Filter;
@@ -70,16 +69,17 @@ void TestChoice()
 {
   Subject s;
   s.Run(GPU, 0, "automatic");
-  PMB_CHECK(fake_is_piece(s.Filter->GetOutput()->GetPoints()->GetData()->GetVoidPointer(0)), "where the GPU writes");
+  PMB_CHECK(gpu_is_piece(s.Filter->GetOutput()->GetPoints()->GetData()->GetVoidPointer(0)), "where the GPU writes");
   s.Filter->SetDevice(CPU);
   s.Run(CPU, 0, "on the CPU");
-  PMB_EQUAL(fake_get().contexts, 0, "contexts on the GPU, without use");
+  PMB_EQUAL(gpu_get().contexts, 0, "contexts on the GPU, without use");
   s.Filter->SetDevice(GPU);
   s.Run(GPU, 0, "on the GPU");
-  fake_set_present(false);
+  gpu_fail_at(GPU_CREATE, 1, GPU_BUSY);
   s.Filter->SetDeviceIndex(1);
   s.Run(CPU, 1, "no GPU");
-  PMB_CHECK(Has(s.Said.Text(), "it is gone") && Has(s.Said.Text(), "Run On"), "says why: " << s.Said.Text());
+  PMB_CHECK(Has(s.Said.Text(), "the GPU is busy") && Has(s.Said.Text(), "Run On"), "says why: " << s.Said.Text());
+  gpu_fail_at(GPU_CREATE, 1, GPU_BUSY);
   s.Filter->SetDevice(vtkPMBContourFilter::AUTOMATIC);
   s.Run(CPU, 1, "no GPU, and none was asked for");
 }
@@ -90,16 +90,15 @@ void TestFailures()
   Subject s;
   for (int i = 0; i < 2; ++i)
   {
-    fake_fail_at(FAKE_COUNT, 1, PMB_OUT_OF_MEMORY);
+    gpu_fail_at(GPU_COUNT, 1, GPU_NO_MEMORY);
     s.Run(CPU, 1, "no memory");
     s.Run(GPU, 1, "after that");
   }
-  PMB_CHECK(
-    Has(s.Said.Text(), "The GPU has too little memory: no memory on the fake GPU"), "says why: " << s.Said.Text());
-  fake_fail_at(FAKE_COUNT, 1, PMB_INTERNAL);
+  PMB_CHECK(Has(s.Said.Text(), "The GPU has too little memory: no memory on the GPU"), "says why: " << s.Said.Text());
+  gpu_fail_at(GPU_COUNT, 1, GPU_ILLEGAL_ADDRESS);
   s.Run(CPU, 2, "a fault");
   s.Run(GPU, 2, "after the fault");
-  fake_lose_all();
+  gpu_lose_all();
   s.Run(GPU, 2, "after a fault in another call");
 }
 // Animation steps with equally many triangles: after the second, all arrays reuse the addresses of earlier ones.
@@ -137,10 +136,10 @@ void TestSteps()
 int main()
 {
   TestChoice();
-  fake_reset();
+  gpu_reset();
   TestSteps();
-  fake_reset();
+  gpu_reset();
   TestFailures();
-  PMB_EQUAL(fake_get().contexts + fake_get().pieces, 0, "left on the GPU, or of its memory");
+  PMB_EQUAL(gpu_get().contexts + gpu_get().pieces, 0, "left on the GPU, or of its memory");
   return Result();
 }
