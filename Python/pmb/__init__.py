@@ -38,5 +38,5 @@ else:
     from ._render import Camera, render
     from ._volume import Histogram, Volume, contour
 
-    __all__ = ["Camera", "DeviceArray", "Histogram", "Measures", "Mesh", "Volume", "__version__", "contour", "particles", "render",
-               "set_threads"]
+    __all__ = ["Camera", "DeviceArray", "Histogram", "Measures", "Mesh", "Volume", "__version__", "contour", "particles",
+               "render", "set_threads"]
