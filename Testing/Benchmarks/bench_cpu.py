@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times vtkPMBContourFilter on the CPU against vtkFlyingEdges3D and vtkContourFilter, through VTK's pipeline, in one run.
+"""Times vtkPMBContourFilter on the CPU against vtkFlyingEdges3D, vtkContourFilter and, where VTK 9.5 or later has it,
+vtkmContour (Viskores), through VTK's pipeline, in one run.
 
 Every filter makes normals and no scalars. "first": a new filter on a volume it has not seen, with everything that
 this costs. "iso": the isovalue changes a little and back, the filter stays. Medians. Ours runs with
@@ -29,13 +30,21 @@ if OPTIONS.threads is not None and not 1 <= OPTIONS.threads <= 1024:
     parser.error(f"--threads takes a number from 1 to 1024, not {OPTIONS.threads}")
 if OPTIONS.path:
     os.environ["PMB_CPU_PATH"] = OPTIONS.path
+if OPTIONS.threads:
+    os.environ["VISKORES_NUM_THREADS"] = str(OPTIONS.threads)  # read once; without it, all threads
 
 import numpy  # noqa: E402
 from pmb import vtkPMBContourFilter  # noqa: E402
 from vtkmodules.util.numpy_support import vtk_to_numpy  # noqa: E402
-from vtkmodules.vtkCommonCore import vtkSMPTools  # noqa: E402
+from vtkmodules.vtkCommonCore import vtkSMPTools, vtkVersion  # noqa: E402
 from vtkmodules.vtkFiltersCore import vtkContourFilter, vtkFlyingEdges3D  # noqa: E402
 from vtkmodules.vtkImagingCore import vtkRTAnalyticSource  # noqa: E402
+
+try:
+    from vtkmodules.vtkAcceleratorsVTKmFilters import vtkmContour
+    HAS_VISKORES = (vtkVersion.GetVTKMajorVersion(), vtkVersion.GetVTKMinorVersion()) >= (9, 5)  # before: VTK-m
+except ImportError:
+    HAS_VISKORES = False
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Data"))
 from scans import SCANS, make_image  # noqa: E402
@@ -135,16 +144,18 @@ def bench(volume, all_threads):
     image, isovalue = make_volume(*volume)
     slow = contour(vtkContourFilter, image, isovalue)
     slow_ms, good = changes(slow, image, isovalue, CONTOUR_REPEATS), True
+    viskores = contour(vtkmContour, image, isovalue) if HAS_VISKORES else None
+    viskores_ms = f"{changes(viskores, image, isovalue):8.1f}" if viskores else f"{'-':>8}"
     for threads in all_threads:
         vtkSMPTools.Initialize(threads)
         edges = contour(vtkFlyingEdges3D, image, isovalue)
         edges_ms = changes(edges, image, isovalue)
         first, iso, removing, count, rd_count, peak = bench_ours(image, isovalue, threads)
-        right = 0 < count == triangles(edges) and abs(triangles(slow) - rd_count) <= count / 100
+        right = 0 < count == triangles(edges) == triangles(viskores or edges) and abs(triangles(slow) - rd_count) <= count / 100
         verdict = "agree" if right else (f"WRONG: {count} and FE {triangles(edges)}, rd {rd_count} and "
                                          f"Contour {triangles(slow)}")
         print(f"{f'{name} {size or str()}':<12} {kind:<4} {threads:3} {count:10} | {first:8.1f} {iso:8.1f} "
-              f"{removing:8.1f} | {edges_ms:8.1f} {slow_ms:8.1f} | {edges_ms / first:6.2f} {edges_ms / iso:6.2f} "
+              f"{removing:8.1f} | {edges_ms:8.1f} {viskores_ms} {slow_ms:8.1f} | {edges_ms / first:6.2f} {edges_ms / iso:6.2f} "
               f"{slow_ms / iso:7.1f} | {peak:7.3f} {verdict}", flush=True)
         good = good and right
     return good
@@ -174,13 +185,13 @@ def main():
     print(f"{(names or ['unnamed processor'])[0]}, {most} threads; milliseconds, medians of {REPEATS} (vtkContourFilter: "
           f"1 thread, {CONTOUR_REPEATS})\n"
           "first, iso: vtkPMBContourFilter on the CPU, a new volume, a changed isovalue (rd: RemoveDegenerateTriangles on); "
-          "FE: vtkFlyingEdges3D, STDThread\n"
-          "B/voxel: most memory in use beside input and output; counts: triangles of all three filters\n\n"
-          f"{'volume':<12} type thr  triangles |    first      iso   iso rd |       FE  Contour | FE/1st FE/iso Con/iso | "
+          "FE: vtkFlyingEdges3D, STDThread; "
+          "Viskores: all threads, or --threads\n"
+          "B/voxel: most memory in use beside input and output; counts: triangles of all filters\n\n"
+          f"{'volume':<12} type thr  triangles |    first      iso   iso rd |       FE Viskores  Contour | FE/1st FE/iso Con/iso | "
           "B/voxel counts", flush=True)
     good = [bench(volume, threads) for volume in volumes if fits(volume)]
-    sys.stdout.flush()
-    os._exit(0 if all(good) else 1)
+    sys.exit(0 if all(good) else 1)
 
 
 main()

@@ -7,6 +7,7 @@ The first rows are of 8^3 samples, with next to no triangles: the time that Para
 Columns: `first`, update and picture after Apply; `filter`, the filter's own execution; `update`, UpdatePipeline, with the
 filter; `render`, Render after it; `picture`, update and render together; `again`, the same picture drawn once more;
 `turn`, a picture of a drag with the mouse."""
+import ctypes
 import glob
 import os
 import re
@@ -128,4 +129,5 @@ def main():
 
 
 main()
+ctypes.CDLL(None).fflush(None)  # from ParaView 5.13 on Python's output goes through C's
 os._exit(0)  # a live view can make the exit code of a success 1

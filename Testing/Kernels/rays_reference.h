@@ -30,9 +30,9 @@ static inline double rr_arrives(const pmb_ray_light *light, const double away[3]
   return cosine < (double)light->cone_cosine ? 0 : dimmed * pow(cosine, (double)light->exponent);
 }
 
-/* Shades a color by the request's lights, or by one at the camera if there are none. turn: 0: on both sides. */
-static inline void rr_light(
-  const rr_scene *s, const rr_ray *ray, double t, double turn, const double normal[3], double color[3])
+/* Shades a color by the request's lights, or by one at the camera if there are none. turn: 0: on both sides. brightest: the limit. */
+static inline void rr_light(const rr_scene *s, const rr_ray *ray, double t, double turn, double brightest,
+  const double normal[3], double color[3])
 {
   const pmb_ray_request *r = s->r;
   double diffuse[3] = { 0, 0, 0 }, specular[3] = { 0, 0, 0 }, world[3];
@@ -58,7 +58,7 @@ static inline void rr_light(
   }
   for (int c = 0; c < 3; c++) {
     color[c] = color[c] * ((double)r->ambient + (double)r->diffuse * diffuse[c]) + (double)r->specular * specular[c];
-    color[c] = fmin(fmax(color[c], 0), 1);
+    color[c] = fmin(fmax(color[c], 0), brightest);
   }
 }
 
@@ -155,7 +155,7 @@ static inline void rr_surfaces(const rr_scene *s, const rr_ray *ray, const doubl
       double color[3] = { (double)of[0], (double)of[1], (double)of[2] }, normal[3];
       if (r->color_by) rr_color_by(s, ray, hits[h].t, color);
       if (rr_normal(s, ray, hits[h].t, hits[h].turn, normal))
-        rr_light(s, ray, hits[h].t, hits[h].turn, normal, color);
+        rr_light(s, ray, hits[h].t, hits[h].turn, 1 / (double)of[3], normal, color);
       sum->depth = fmin(sum->depth, rr_depth(s, ray, hits[h].t));
       if (rr_add(sum, color, (double)of[3])) return;
     }
@@ -176,7 +176,7 @@ static inline void rr_composite(const rr_scene *s, const rr_ray *ray, const doub
     double color[4], normal[3], a, b;
     if (!rr_part(s, ray, t, n, 0, &a, &b)) continue;
     rr_lookup(s->r, rr_value(s, ray, b, 0), color);
-    if (s->r->shade && rr_normal(s, ray, b, 1, normal)) rr_light(s, ray, b, 0, normal, color);
+    if (s->r->shade && rr_normal(s, ray, b, 1, normal)) rr_light(s, ray, b, 0, 1, normal, color);
     const double of_a_step = 1 - pow(1 - color[3], s->step / s->r->table_unit);
     if (rr_add(sum, color, rr_opacity(s, ray, b, of_a_step, rr_counted(ray, a, b)))) return;
   }
@@ -220,7 +220,7 @@ static inline void rr_segments(const rr_scene *s, const rr_ray *ray, const doubl
     rr_means(s->r, rr_value(s, ray, from, 0), rr_value(s, ray, to, 0), means);
     if (!(means[3] > 0)) continue;
     for (int c = 0; c < 3; c++) means[c] /= means[3];
-    if (s->r->shade && rr_normal(s, ray, to, 1, normal)) rr_light(s, ray, to, 0, normal, means);
+    if (s->r->shade && rr_normal(s, ray, to, 1, normal)) rr_light(s, ray, to, 0, 1, normal, means);
     const double of_a_step = 1 - exp(-means[3] * s->step / s->r->table_unit), length = rr_counted(ray, from, to);
     const double whole = 1 - exp(-means[3] * length / s->r->table_unit);
     if (rr_add(sum, means, s->r->gradient_table ? rr_opacity(s, ray, to, of_a_step, length) : whole)) return;

@@ -266,7 +266,7 @@ static inline void set_light(shot *s, const pmb_volume *v, int at_a_place, test_
   for (int c = 0; c < 3; c++) {
     const double off = rng_real(rng, -3, 3) * radius;
     light->position[c] = off + (at_a_place ? placed[c] : 0);
-    light->color[c] = (float)rng_real(rng, 0.2, 1);
+    light->color[c] = (float)rng_real(rng, 0.2, 2);
     light->direction[c] = (float)-off;
     toward += off * off;
   }

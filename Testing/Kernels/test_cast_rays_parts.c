@@ -164,24 +164,28 @@ static void magnitudes(void)
   } list[] = { { PMB_FLOAT32, 1e-36 }, { PMB_FLOAT32, 1e-37 }, { PMB_FLOAT32, 3e38 }, { PMB_FLOAT64, 1e-300 },
     { PMB_FLOAT64, 1e-40 }, { PMB_FLOAT64, 1e60 }, { PMB_FLOAT64, 1.5e308 } };
   OWNED_CONTEXT context = context_new(2, NULL);
-  for (size_t n = 0; n < 6 * sizeof list / sizeof *list; n++) {
+  for (size_t n = 0; n < 7 * sizeof list / sizeof *list; n++) {
     static shot plain, s;
     OWNED_VOLUME v, scaled;
     test_rng rng = { 34 };
-    const double size = list[n / 6].size;
+    const int kind = n % 7; /* a mode; 5: pre-integrated; 6: opacity by gradient */
+    const double size = list[n / 7].size;
     double worst = 0, sum = 0;
     make_plain(&v, FIELD_GYROID, &rng);
-    volume_make(&scaled, list[n / 6].type, 40, 20, 22, LAYOUT_PACKED);
+    volume_make(&scaled, list[n / 7].type, 40, 20, 22, LAYOUT_PACKED);
     for (int64_t i = 0; i < ref_samples(&v.view); i++) volume_put(&scaled, i, size * volume_get(&v, i));
-    shot_make(&plain, (pmb_ray_mode)(n % 6 == 5 ? 1 : n % 6));
-    plain.r.preintegrate = n % 6 == 5;
+    shot_make(&plain, kind < 5 ? (pmb_ray_mode)kind : PMB_RAY_COMPOSITE);
+    plain.r.preintegrate = kind == 5;
     plain.r.shade = 1;
     plain.r.ambient = 0;
     set_isovalues(&plain, 3, 0, 1, 0.7);
     set_table(&plain, TABLE, -1, 1, 4, 0.8, &rng);
+    if (kind == 6) set_gradients(&plain, 0.1, &rng);
+    for (int i = 0; i < KNOTS; i++) plain.gradients[i] = (float)i / (KNOTS - 1);
     place_camera(&plain, &v.view, CAMERA_PERSPECTIVE, &rng);
     shot_copy(&s, &plain);
     for (int i = 0; i < 3; i++) s.isovalues[i].value *= size;
+    s.r.gradient_high *= size;
     s.r.table_low *= size;
     s.r.table_high *= size;
     cast(context, &v, &plain);
@@ -190,7 +194,7 @@ static void magnitudes(void)
       worst = fmax(worst, fabs((double)s.colors[i] - (double)plain.colors[i]));
       sum += (double)plain.colors[i];
     }
-    test_about("size %g, mode %d", size, (int)n % 6);
+    test_about("size %g, kind %d", size, kind);
     CHECK(sum > PIXELS / 10. && worst < 1.0 / 255, "a color is off by %g/255; sum %g", 255 * worst, sum);
   }
 }
