@@ -367,7 +367,8 @@ static void on_device(void)
   view.cells = NULL;
   CHECK_STATUS(gpu, pmb_particles_emit(particles, &view), PMB_OK);
   mesh_from_device(&arrays, &m);
-  CHECK(m.sizes.points > 0 && mesh_equal(&host.mesh, &m, "in device memory"), "%lld points", (long long)m.sizes.points);
+  CHECK(
+    m.sizes.points > 0 && mesh_equal(&host.mesh, &m, "in device memory"), "%lld points", (long long)m.sizes.points);
 }
 
 /* clang-format off */
