@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The triangles of VTK's filters. And tests of VTK's source with this filter in place of VTK's: those that check something that
-no other test here does.
+"""The triangles of VTK's filters. And tests of VTK's source with this filter in place of VTK's: those that check something
+that no other test here does.
 Docs/VTK_TESTS.md lists all; a method is named as VTK names its test. A mesh is compared with that of VTK's class on the same
 input."""
 import os
@@ -92,7 +92,7 @@ class Comparison(unittest.TestCase):
 
 
 class Parity(Comparison):
-    """Triangles cut and turned as VTK's: each case of a cell, and volumes. (Closed, without unused points: Testing/Kernels.)"""
+    """Triangles cut and turned as VTK's: each case of a cell, and volumes. (A closed mesh: Testing/Kernels.)"""
     def same_triangles(self, samples, isovalue, what, kind=vtkMarchingCubes):
         data = vtkImageData()
         data.SetDimensions(samples.shape[::-1])
