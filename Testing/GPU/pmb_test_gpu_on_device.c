@@ -22,7 +22,7 @@ static pmb_volume volume_to_device(const test_volume *v, char **memory)
     d.strides[1] = n[0];
     d.strides[2] = n[0] * n[1];
   }
-  *memory = to_device(v->memory, reach(&d), MESH_SHIFT);
+  *memory = to_device(v->memory, reach(&d), mesh_shift);
   d.samples = *memory + ((const char *)d.samples - (const char *)v->memory);
   d.on_device = 1;
   return d;
@@ -63,14 +63,16 @@ static void same_bytes(void)
     OWNED_VOLUME v;
     char *memory;
     double isovalues[MANY];
-    volume_random(&v, rng_int(&rng, 1, 70), rng_int(&rng, 1, 20), rng_int(&rng, 1, 20), &rng);
+    mesh_shift = round % 3 ? 8 : 16;
+    volume_random(&v, round % 3 ? rng_int(&rng, 1, 70) : 16 * rng_int(&rng, 1, 4), rng_int(&rng, 1, 20),
+      rng_int(&rng, 1, 20), &rng);
     const pmb_volume d = volume_to_device(&v, &memory);
     bind_to(host, &v.view);
     bind_to(gpu, &d);
     for (int i = 0; i < MANY; i++) isovalues[i] = volume_isovalue(&v, &rng);
     triangles += compare(host, gpu, isovalues, round % 12 == 7 ? MANY : round % 6, round);
     pmb_unbind(gpu);
-    release(memory, MESH_SHIFT);
+    release(memory);
   }
   CHECK(triangles > 10000, "only %lld triangles compared", (long long)triangles);
 }
@@ -98,8 +100,8 @@ static void attributes(void)
     host[i] = (pmb_attribute){ samples[i].memory, types[i], i + 1, output, 7 };
     device[i] = host[i];
     device[i].samples =
-      to_device(samples[i].memory, (size_t)N * N * N * (size_t)(i + 1) * pmb_type_size(types[i]), MESH_SHIFT);
-    device[i].output = to_device(output, bytes[i], MESH_SHIFT);
+      to_device(samples[i].memory, (size_t)N * N * N * (size_t)(i + 1) * pmb_type_size(types[i]), mesh_shift);
+    device[i].output = to_device(output, bytes[i], mesh_shift);
   }
   pmb_mesh mesh = { .struct_size = sizeof mesh,
     .point_capacity = sizes.points,
@@ -116,8 +118,8 @@ static void attributes(void)
     CHECK(bytes[i] > 1000 && !memcmp(found, host[i].output, bytes[i]), "array %d of %zu bytes differs", i, bytes[i]);
     free(found);
     free(host[i].output);
-    release(device[i].samples, MESH_SHIFT);
-    release(device[i].output, MESH_SHIFT);
+    release(device[i].samples);
+    release(device[i].output);
     volume_free(&samples[i]);
   }
   volume_free(&v);
@@ -150,7 +152,7 @@ static void waits_for_the_stream(void)
   pmb_destroy(host);
   cudaStreamDestroy(stream);
   cudaFreeHost(pinned);
-  release(memory, MESH_SHIFT);
+  release(memory);
 }
 
 /* Arrays written in place have no second copy on the GPU, even after the context made one for the host. */
@@ -171,6 +173,15 @@ static void no_second_copy(void)
   CHECK(own >= 24 * sizes.points + 12 * sizes.triangles, "%lld bytes for a mesh of the host", (long long)own);
   emit_on_device(gpu, &m);
   CHECK(info_of(gpu).device_bytes == before, "%lld bytes more", (long long)(info_of(gpu).device_bytes - before));
+  char *memory;
+  mesh_shift = 16;
+  const pmb_volume d = volume_to_device(&v, &memory);
+  bind_to(gpu, &d);
+  CHECK(compare(gpu, gpu, &isovalue, 1, 0) > 1000, "few triangles");
+  const int64_t copied = before - info_of(gpu).device_bytes;
+  CHECK(copied >= 48 * 48 * 48 * 4, "%lld bytes less where the samples are not copied", (long long)copied);
+  pmb_unbind(gpu);
+  release(memory);
 }
 
 /* Pointers that contradict on_device are refused, and the next call works. */
@@ -215,7 +226,7 @@ static void refused(void)
   CHECK_STATUS(gpu, pmb_emit(gpu, &m.view), PMB_OK);
   mesh_free(&m);
   pmb_destroy(gpu);
-  release(memory, MESH_SHIFT);
+  release(memory);
 }
 
 /* Emits into OpenGL buffers, which only the emulator has here. */
