@@ -8,7 +8,7 @@
 
 #include "core/pmb_backend.h"
 #include "cuda/pmb_cuda.h"
-#include "shared/pmb_hidden.h"
+#include "core/pmb_hidden.h"
 
 /* The error text of pmb_create, which has no context to keep it. */
 static _Thread_local char create_error[512];

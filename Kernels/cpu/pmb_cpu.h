@@ -8,7 +8,7 @@
 
 #include "core/pmb_backend.h"
 #include "shared/pmb_brick.h"
-#include "shared/pmb_hidden.h"
+#include "core/pmb_hidden.h"
 
 enum {
   PMB_CPU_ISOVALUES = 16,       /* most isovalues in a group */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The CUDA backend: contexts, the bound volume, and what comes before emit. */
-#include "cuda/device/pmb_cuda_gl.cuh"
-#include "cuda/particles/pmb_cuda_particles.cuh"
+#include "gl/pmb_cuda_gl.cuh"
+#include "particles/cuda/pmb_cuda_particles.cuh"
 
 enum { EPOCHS = 1 << 14 };
 

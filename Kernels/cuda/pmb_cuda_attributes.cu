@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Other point arrays: uploads their samples and interpolates them at the mesh's points. Samples with a version stay on the
  * device while there is room. */
-#include "cuda/particles/pmb_cuda_particles.cuh"
+#include "particles/cuda/pmb_cuda_particles.cuh"
 #include "cuda/pmb_cuda_common.cuh"
 
 #include "shared/pmb_attribute.h"

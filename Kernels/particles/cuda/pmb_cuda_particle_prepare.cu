@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass prepare: finds the bounds of the grid and numbers that are not allowed; a block per chunk of particles. */
-#include "cuda/particles/pmb_cuda_particles.cuh"
+#include "particles/cuda/pmb_cuda_particles.cuh"
 
 enum { THREADS = 256 };
 

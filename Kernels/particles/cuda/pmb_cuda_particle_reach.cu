@@ -3,7 +3,7 @@
  * keeps a bit in shared memory for each of 1024 bricks at a time. */
 #include <cub/device/device_scan.cuh>
 
-#include "cuda/particles/pmb_cuda_particle_near.cuh"
+#include "particles/cuda/pmb_cuda_particle_near.cuh"
 
 /* AT_ONCE: particles that a lane loads together. */
 enum { WARPS = 8, THREADS = 32 * WARPS, AT_ONCE = 4 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Surfaces of particles on a GPU: count and emit. */
-#include "cuda/particles/pmb_cuda_particles.cuh"
+#include "particles/cuda/pmb_cuda_particles.cuh"
 
 static pmb_cuda_cloud *cloud_of(pmb_particles *p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass attributes of particles: interpolates an array to the points of the mesh with the kernels' weights, as
  * pmb_particle_attributes.c does. */
-#include "cuda/particles/pmb_cuda_particle_points.cuh"
+#include "particles/cuda/pmb_cuda_particle_points.cuh"
 #include "shared/pmb_attribute.h"
 
 enum { COLUMNS = 4 }; /* components that are interpolated together */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * OpenGL's buffer objects as device memory. Registering them takes 10 ms per GB, mapping them next to nothing. */
-#include "cuda/device/pmb_cuda_gl.cuh"
+#include "gl/pmb_cuda_gl.cuh"
 
 #if !defined(PMB_EMULATED_GL) /* declared here because cuda_gl_interop.h needs OpenGL's headers */
 extern "C" {

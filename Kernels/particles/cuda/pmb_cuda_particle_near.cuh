@@ -3,7 +3,7 @@
 #ifndef PMB_CUDA_PARTICLE_NEAR_CUH
 #define PMB_CUDA_PARTICLE_NEAR_CUH
 
-#include "cuda/particles/pmb_cuda_particles.cuh"
+#include "particles/cuda/pmb_cuda_particles.cuh"
 #include "cuda/pmb_cuda_common.cuh"
 
 /* A box of samples. */

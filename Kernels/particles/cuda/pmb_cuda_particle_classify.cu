@@ -6,7 +6,7 @@
  * and both have numbers 32, 64 and 96 higher, so each of the four has its own word of the map. */
 #include <cub/device/device_scan.cuh>
 
-#include "cuda/particles/pmb_cuda_particle_near.cuh"
+#include "particles/cuda/pmb_cuda_particle_near.cuh"
 #include "cuda/pmb_cuda_classify_plain.cuh"
 
 enum { WARPS = 8, THREADS = 32 * WARPS };

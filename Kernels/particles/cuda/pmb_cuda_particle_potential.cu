@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Passes densities and shapes: sums over the neighbours of particles. Pass potential: whether the sums of kernels at the samples of
  * bricks reach the isovalue. */
-#include "cuda/particles/pmb_cuda_particle_quick.cuh"
+#include "particles/cuda/pmb_cuda_particle_quick.cuh"
 
 /* ---- densities and shapes ---- */
 

@@ -2,7 +2,7 @@
  * Pass sort: sorts the particles by cube, x fastest, then by their order in the input; finds where pieces of rows of cubes begin. */
 #include <cub/device/device_radix_sort.cuh>
 
-#include "cuda/particles/pmb_cuda_particles.cuh"
+#include "particles/cuda/pmb_cuda_particles.cuh"
 
 enum { THREADS = 256 };
 
