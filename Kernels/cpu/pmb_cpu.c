@@ -2,79 +2,32 @@
  * The CPU backend's passes, in their order. */
 #include "cpu/pmb_cpu.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* The loops of an instruction set. */
-#define PMB_CPU_LOOPS(path)                                                                                    \
-  pmb_body pmb_cpu_summarize_##path, pmb_cpu_select_count_##path, pmb_cpu_select_write_##path,                 \
-    pmb_cpu_classify_##path, pmb_cpu_emit_##path, pmb_particle_densities_##path, pmb_particle_shapes_##path,   \
-    pmb_particle_potential_##path, pmb_particle_refine_##path, pmb_particle_classify_##path,                   \
-    pmb_particle_parameters_##path, pmb_particle_emit_##path, pmb_particle_sample_##path, pmb_ray_tile_##path, \
-    pmb_visible_occlude_##path;                                                                                \
-  static const pmb_cpu_loops path##_loops = { #path, pmb_cpu_summarize_##path, pmb_cpu_select_count_##path,    \
-    pmb_cpu_select_write_##path, pmb_cpu_classify_##path, pmb_cpu_emit_##path, pmb_particle_densities_##path,  \
-    pmb_particle_shapes_##path, pmb_particle_potential_##path, pmb_particle_refine_##path,                     \
-    pmb_particle_classify_##path, pmb_particle_parameters_##path, pmb_particle_emit_##path,                    \
-    pmb_particle_sample_##path, pmb_ray_tile_##path, pmb_visible_occlude_##path };
-PMB_CPU_LOOPS(portable)
-#if defined(PMB_AVX2)
-PMB_CPU_LOOPS(avx2)
-#endif
-#if defined(PMB_AVX512)
-PMB_CPU_LOOPS(avx512)
-#endif
-
-const pmb_cpu_loops *pmb_cpu_find_loops(const char *path)
-{
-  const struct {
-    const pmb_cpu_loops *loops;
-    int runs_here;
-  } all[] = {
-#if defined(PMB_AVX512)
-    { &avx512_loops,
-      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi") &&
-        __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq") &&
-        __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2") },
-#endif
-#if defined(PMB_AVX2)
-    { &avx2_loops, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") },
-#endif
-    { &portable_loops, 1 },
-  };
-  path = path && strcmp(path, "reference") == 0 ? "portable" : path;
-  for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); ++i) {
-    if (all[i].runs_here && (!path || strcmp(path, all[i].loops->name) == 0)) {
-      return all[i].loops;
-    }
-  }
-  return NULL;
-}
+PMB_DECLARE_LOOP(pmb_cpu_summarize);
+PMB_DECLARE_LOOP(pmb_cpu_select_count);
+PMB_DECLARE_LOOP(pmb_cpu_select_write);
+PMB_DECLARE_LOOP(pmb_cpu_classify);
+PMB_DECLARE_LOOP(pmb_cpu_emit);
 
 static pmb_status cpu_create(pmb_context *context, const char *path)
 {
-  const char *variable = getenv("PMB_CPU_PATH");
-  const char *named_by = path ? "cpu_path" : "PMB_CPU_PATH";
-  path = path || !variable || !*variable ? path : variable;
-  const pmb_cpu_loops *loops = pmb_cpu_find_loops(path);
-  if (!loops) {
-    return pmb_fail(context, PMB_UNAVAILABLE,
-      "%s \"%.40s\" is not available; leave it out to use \"%s\", or use \"portable\" or \"reference\"", named_by,
-      path, pmb_cpu_find_loops(NULL)->name);
-  }
+  PMB_STEP(pmb_choose_path(context, path));
   pmb_cpu *cpu = pmb_memory_take(&context->memory, 1, sizeof(*cpu));
   if (!cpu) {
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for the CPU backend (%zu bytes)", sizeof(*cpu));
   }
   memset(cpu, 0, sizeof(*cpu));
-  cpu->loops = loops;
-  cpu->full_rules_only = path && strcmp(path, "reference") == 0;
+  cpu->loops = (pmb_cpu_loops){ .summarize = PMB_LOOP(context, pmb_cpu_summarize),
+    .select_count = PMB_LOOP(context, pmb_cpu_select_count),
+    .select_write = PMB_LOOP(context, pmb_cpu_select_write),
+    .classify = PMB_LOOP(context, pmb_cpu_classify),
+    .emit = PMB_LOOP(context, pmb_cpu_emit) };
+  cpu->full_rules_only = context->full_rules_only;
   cpu->context = context;
   cpu->volume = &context->volume;
   cpu->frame = &context->frame;
   context->state = cpu;
-  context->info.path = cpu->full_rules_only ? "reference" : loops->name;
   return PMB_OK;
 }
 
@@ -196,7 +149,7 @@ static pmb_status cpu_bind(pmb_context *context)
     context, &cpu->summary, cpu->brick_count + PMB_CPU_SUMMARY_SPARE, 2 * type_size, "the summary (bricks)"));
   PMB_STEP(pmb_reserve(context, &cpu->flags, cpu->brick_count, 1, "the summary (bricks)"));
   PMB_STEP(pmb_reserve(context, &cpu->ranges, blocks, sizeof(pmb_cpu_range), "the summary (bricks)"));
-  PMB_STEP(run(context, workers, (size_t)blocks, cpu->loops->summarize));
+  PMB_STEP(run(context, workers, (size_t)blocks, cpu->loops.summarize));
   reduce_ranges(context, cpu, blocks);
   pmb_buffer_free(&context->memory, &cpu->ranges);
   return PMB_OK;
@@ -218,7 +171,7 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
   const size_t chunks = chunks_of(all, cpu->select_chunk);
   PMB_STEP(pmb_reserve(context, &cpu->found.map, all, sizeof(uint32_t), "the brick map"));
   PMB_STEP(pmb_reserve(context, &cpu->counts, (int64_t)chunks, sizeof(int64_t), "the brick map"));
-  PMB_STEP(run(context, workers_for(context, all, PMB_CPU_LOOKED_AT_EACH), chunks, cpu->loops->select_count));
+  PMB_STEP(run(context, workers_for(context, all, PMB_CPU_LOOKED_AT_EACH), chunks, cpu->loops.select_count));
   int64_t *counts = cpu->counts.data;
   int64_t active = 0;
   for (size_t i = 0; i < chunks; ++i) {
@@ -239,7 +192,7 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
   PMB_STEP(pmb_reserve(context, &cpu->found.records, active, sizeof(pmb_cpu_record), "the active bricks"));
   PMB_STEP(pmb_reserve(context, &cpu->found.chunks, record_count, sizeof(pmb_sizes), "the active bricks"));
   cpu->found.record_count = context->info.active_bricks = active;
-  return run(context, workers_for(context, active + all / 8, PMB_CPU_LISTED_EACH), chunks, cpu->loops->select_write);
+  return run(context, workers_for(context, active + all / 8, PMB_CPU_LISTED_EACH), chunks, cpu->loops.select_write);
 }
 
 /* Pass scan: replaces the size of each chunk by that of all chunks before it. Returns the size of all. */
@@ -291,7 +244,7 @@ static pmb_status count_isovalue(
   }
   context->crew.fraction_end = end;
   const int workers = workers_for(context, cpu->found.record_count, PMB_CPU_CLASSIFIED_EACH);
-  return run(context, workers, record_chunks(cpu, cpu->found.record_count), cpu->loops->classify);
+  return run(context, workers, record_chunks(cpu, cpu->found.record_count), cpu->loops.classify);
 }
 
 static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
@@ -343,7 +296,7 @@ static pmb_status cpu_emit(pmb_context *context, const pmb_group *group, const p
     done += 1 + (double)group->sizes[i].points;
     crew->fraction_end = begin + whole * done / points;
     const int workers = workers_for(context, cpu->found.record_count, PMB_CPU_EMITTED_EACH);
-    status = run(context, workers, record_chunks(cpu, cpu->found.record_count), cpu->loops->emit);
+    status = run(context, workers, record_chunks(cpu, cpu->found.record_count), cpu->loops.emit);
     cpu->base.points += group->sizes[i].points;
     cpu->base.triangles += group->sizes[i].triangles;
     swap_isovalue(cpu, i);

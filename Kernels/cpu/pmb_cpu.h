@@ -7,8 +7,8 @@
 #define PMB_CPU_H
 
 #include "core/pmb_backend.h"
-#include "shared/pmb_brick.h"
 #include "core/pmb_hidden.h"
+#include "shared/pmb_brick.h"
 
 enum {
   PMB_CPU_ISOVALUES = 16,       /* most isovalues in a group */
@@ -127,7 +127,14 @@ static inline int pmb_cpu_extent(int64_t left, int size)
   return left > size ? size + 1 : (int)left;
 }
 
-typedef struct pmb_cpu_loops pmb_cpu_loops;
+/* The loops of an instruction set. arg: the pmb_cpu; i: a unit of work. */
+typedef struct pmb_cpu_loops {
+  pmb_body *summarize;    /* a block of bricks */
+  pmb_body *select_count; /* a select chunk: how many are active */
+  pmb_body *select_write; /* the same: records and map */
+  pmb_body *classify;     /* a chunk of records */
+  pmb_body *emit;         /* a chunk of records */
+} pmb_cpu_loops;
 
 /* Results of select, classify and scan for an isovalue. */
 typedef struct pmb_cpu_found {
@@ -140,7 +147,7 @@ typedef struct pmb_cpu_found {
 
 /* The backend's state. */
 typedef struct pmb_cpu {
-  const pmb_cpu_loops *loops;
+  pmb_cpu_loops loops;
   int full_rules_only;          /* the "reference" path */
   const pmb_cpu_tables *tables; /* for the frame */
   const pmb_context *context;
@@ -204,30 +211,6 @@ static inline pmb_cpu_scratch *pmb_cpu_scratch_of(const pmb_cpu *cpu, int worker
   char *all = (char *)cpu->scratch.data;
   return (pmb_cpu_scratch *)(all + (size_t)worker * pmb_cpu_scratch_size(cpu->volume->type));
 }
-
-/* The loops of an instruction set. arg: the pmb_cpu; i: a unit of work. */
-struct pmb_cpu_loops {
-  const char *name;
-  pmb_body *summarize;    /* a block of bricks */
-  pmb_body *select_count; /* a select chunk: how many are active */
-  pmb_body *select_write; /* the same: records and map */
-  pmb_body *classify;     /* a chunk of records */
-  pmb_body *emit;         /* a chunk of records */
-  /* Passes of particles/pmb_particle_job.h; arg: the pmb_particles. */
-  pmb_body *particle_densities;  /* a chunk of particles */
-  pmb_body *particle_shapes;     /* the same */
-  pmb_body *particle_potential;  /* a chunk of bricks */
-  pmb_body *particle_refine;     /* the same */
-  pmb_body *particle_classify;   /* a chunk of a group's records */
-  pmb_body *particle_parameters; /* the same */
-  pmb_body *particle_emit;       /* a chunk of records */
-  pmb_body *particle_sample;     /* a row of an image */
-  pmb_body *ray_tile;            /* of rays/pmb_ray_tile.h; arg: the pmb_ray_picture */
-  pmb_body *visible_occlude;     /* of visible/pmb_visible_job.h: a chunk of words; arg: the pmb_visible_work */
-};
-
-/* The loops of a path; NULL: the best here. Returns NULL if the name is unknown or the machine cannot run them. */
-const pmb_cpu_loops *pmb_cpu_find_loops(const char *path);
 
 /* pmb_cpu_attributes.c: interpolates the attributes at up to 16 points of a brick. list: see pmb_cpu_scratch; parameter: of each
  * point on its edge; first: index of the first point in the output. */

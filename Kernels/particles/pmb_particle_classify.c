@@ -70,7 +70,6 @@ static void make_volume(const pmb_particles *p, pmb_particle_scratch *s)
     .dims = { PMB_BRICK_X + 1, PMB_BRICK_Y + 1, PMB_BRICK_Z + 1 },
     .strides = { 1, PMB_TILE_ROW, 5 * PMB_TILE_ROW } };
   memset(&s->cpu, 0, sizeof(s->cpu));
-  s->cpu.loops = p->loops;
   s->cpu.tables = p->cpu.tables;
   s->cpu.volume = &s->volume;
   s->cpu.scratch = p->cpu_scratch;

@@ -105,7 +105,6 @@ typedef struct pmb_particle_scratch {
 
 struct pmb_particles {
   pmb_context *context;
-  const pmb_cpu_loops *loops;
   pmb_particle_request request; /* with defaults filled in */
   int kernel;                   /* the request's, or PMB_KERNEL_SHAPED */
   int counted;
@@ -171,10 +170,18 @@ struct pmb_particles {
   const pmb_particle_image *image; /* to fill */
   pmb_cpu cpu;                     /* records and chunks for pass triangles */
   pmb_volume volume;
-  pmb_buffer scratch, cpu_scratch; /* per worker */
-  pmb_buffer cloud;                /* pmb_cuda_cloud */
-  const pmb_gl_mesh *gl;           /* while a GPU emits into OpenGL's buffers, else NULL */
+  pmb_buffer scratch, cpu_scratch;         /* per worker */
+  pmb_buffer cloud;                        /* pmb_cuda_cloud */
+  const double *world_shift, *world_scale; /* a GPU writes points as (x - shift) * scale; NULL: as they are */
 };
+
+/* A GPU's. count: sets on_device of the particles if it has counted them; else it leaves them to the CPU. drop: frees what count
+ * has kept for emit. */
+typedef struct pmb_particle_functions {
+  pmb_status (*count)(pmb_context *context, pmb_particles *particles);
+  pmb_status (*emit)(pmb_context *context, pmb_particles *particles, const pmb_mesh *mesh);
+  void (*drop)(pmb_context *context, const pmb_particles *particles);
+} pmb_particle_functions;
 
 static inline pmb_particle_scratch *pmb_particle_scratch_of(pmb_particles *p, int worker)
 {

@@ -7,6 +7,15 @@
 
 #include "particles/pmb_particle_job.h"
 
+PMB_DECLARE_LOOP(pmb_particle_densities);
+PMB_DECLARE_LOOP(pmb_particle_shapes);
+PMB_DECLARE_LOOP(pmb_particle_potential);
+PMB_DECLARE_LOOP(pmb_particle_refine);
+PMB_DECLARE_LOOP(pmb_particle_classify);
+PMB_DECLARE_LOOP(pmb_particle_parameters);
+PMB_DECLARE_LOOP(pmb_particle_emit);
+PMB_DECLARE_LOOP(pmb_particle_sample);
+
 pmb_status pmb_particles_reserve(pmb_particles *p, pmb_buffer *buffer, int64_t count, size_t size, const char *what)
 {
   return pmb_buffer_reserve(&p->context->memory, buffer, (size_t)count, size)
@@ -63,16 +72,13 @@ pmb_status pmb_particles_create(pmb_context *context, pmb_particles **particles)
   if (!particles) {
     return pmb_fail(context, PMB_INVALID, "pmb_particles_create: the address for the object is NULL");
   }
-  const pmb_cpu *cpu = context->backend == &pmb_cpu_backend ? context->state : NULL;
   pmb_particles *p = pmb_memory_take(&context->memory, 1, sizeof(*p));
   if (!p) {
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_particles_create: no memory for %zu bytes", sizeof(*p));
   }
   memset(p, 0, sizeof(*p));
   p->context = context;
-  p->loops = cpu ? cpu->loops : pmb_cpu_find_loops(NULL);
-  p->cpu.loops = p->loops;
-  p->cpu.full_rules_only = cpu && cpu->full_rules_only;
+  p->cpu.full_rules_only = context->full_rules_only;
   p->cpu.tables = pmb_cpu_tables_for(0);
   p->cpu.context = context;
   p->cpu.volume = &p->volume;
@@ -86,8 +92,8 @@ void pmb_particles_destroy(pmb_particles *p)
 {
   if (p) {
     pmb_memory *memory = &p->context->memory;
-    if (p->context->backend->drop_particles) {
-      p->context->backend->drop_particles(p->context, p);
+    if (p->context->backend->particles) {
+      p->context->backend->particles->drop(p->context, p);
     }
     pmb_buffer *buffers[] = { &p->facts, &p->keys[0], &p->keys[1], &p->indices[0], &p->indices[1], &p->histograms,
       &p->cells[0], &p->cells[1], &p->cells[2], &p->fractions[0], &p->fractions[1], &p->fractions[2], &p->scales,
@@ -149,8 +155,8 @@ static pmb_status move_window(pmb_particles *p, int64_t begin, int64_t end)
   p->potential_begin = p->window_end;
   p->window_begin = begin;
   p->window_end = end;
-  return pmb_particles_run(p, chunks_of(end - p->potential_begin, PMB_PARTICLE_BRICKS), p->loops->particle_potential,
-    0.1 + 0.9 * before, 0.1 + 0.9 * after);
+  return pmb_particles_run(p, chunks_of(end - p->potential_begin, PMB_PARTICLE_BRICKS),
+    PMB_LOOP(p->context, pmb_particle_potential), 0.1 + 0.9 * before, 0.1 + 0.9 * after);
 }
 
 /* Marks wanted tiles of a brick. Other threads may do the same at the same time. */
@@ -212,9 +218,9 @@ static pmb_status refine(pmb_particles *p)
       unsure[p->unsure_count++] = b;
     }
   }
-  return status
-    ? status
-    : pmb_particles_run(p, chunks_of(p->unsure_count, PMB_PARTICLE_BRICKS), p->loops->particle_refine, at, at);
+  return status ? status
+                : pmb_particles_run(p, chunks_of(p->unsure_count, PMB_PARTICLE_BRICKS),
+                    PMB_LOOP(p->context, pmb_particle_refine), at, at);
 }
 
 /* Lists the mixed bricks of the group and makes room for their records. */
@@ -268,14 +274,18 @@ static pmb_status classify_group(pmb_particles *p)
   pmb_status status = refine(p);
   status = status ? status : find_candidates(p);
   int64_t records = p->record_count - p->group_begin;
-  status = status ? status : pmb_particles_run(p, chunks_of(records, each), p->loops->particle_classify, at, at);
+  status = status
+    ? status
+    : pmb_particles_run(p, chunks_of(records, each), PMB_LOOP(p->context, pmb_particle_classify), at, at);
   if (status != PMB_OK) {
     return status;
   }
   const int64_t points = compact_records(p);
   records = p->record_count - p->group_begin;
   status = grow(p, &p->parameters, p->parameter_count, p->parameter_count + points, sizeof(float), "points");
-  status = status ? status : pmb_particles_run(p, chunks_of(records, each), p->loops->particle_parameters, at, at);
+  status = status
+    ? status
+    : pmb_particles_run(p, chunks_of(records, each), PMB_LOOP(p->context, pmb_particle_parameters), at, at);
   p->parameter_count += points;
   return status;
 }
@@ -383,12 +393,12 @@ static pmb_status sort_particles(pmb_particles *p)
   }
   PMB_STEP(pmb_particles_find_twins(p));
   if (!p->request.densities.values) {
-    PMB_STEP(pmb_particles_run(p, chunks, p->loops->particle_densities, 0.05, 0.07));
+    PMB_STEP(pmb_particles_run(p, chunks, PMB_LOOP(p->context, pmb_particle_densities), 0.05, 0.07));
     copy_amounts(p);
   }
   if (p->kernel == PMB_KERNEL_SHAPED) {
     PMB_STEP(pmb_particles_reserve(p, &p->moved, p->count, sizeof(pmb_particle_moved), "the particles' shapes"));
-    PMB_STEP(pmb_particles_run(p, chunks, p->loops->particle_shapes, 0.07, 0.1));
+    PMB_STEP(pmb_particles_run(p, chunks, PMB_LOOP(p->context, pmb_particle_shapes), 0.07, 0.1));
     copy_moved(p);
     PMB_STEP(pmb_particles_sort_moved(p));
   }
@@ -397,8 +407,8 @@ static pmb_status sort_particles(pmb_particles *p)
 
 static pmb_status count_particles(pmb_particles *p)
 {
-  const pmb_backend *backend = p->context->backend;
-  pmb_status status = backend->count_particles ? backend->count_particles(p->context, p) : PMB_OK;
+  const pmb_particle_functions *gpu = p->context->backend->particles;
+  pmb_status status = gpu ? gpu->count(p->context, p) : PMB_OK;
   if (status == PMB_OK && !p->prepared) {
     status = pmb_particles_prepare(p);
   }
@@ -510,7 +520,9 @@ pmb_status pmb_particles_sample(
     status = p->count > 0 && p->reach > 0 ? sort_particles(p) : reserve_workers(p);
   }
   p->image = image;
-  return status ? status : pmb_particles_run(p, image->dims[1] * image->dims[2], p->loops->particle_sample, 0.1, 1);
+  return status
+    ? status
+    : pmb_particles_run(p, image->dims[1] * image->dims[2], PMB_LOOP(p->context, pmb_particle_sample), 0.1, 1);
 }
 
 /* ---- emit ---- */
@@ -520,10 +532,10 @@ static pmb_status emit_arrays(pmb_particles *p, const pmb_mesh *mesh)
 {
   const int64_t chunks = chunks_of(p->record_count, (int64_t)1 << PMB_PARTICLE_RECORDS_SHIFT);
   if (p->on_device) {
-    return p->context->backend->emit_particles(p->context, p, mesh);
+    return p->context->backend->particles->emit(p->context, p, mesh);
   }
   p->cpu.mesh = mesh;
-  return pmb_particles_run(p, chunks, p->loops->particle_emit, 0, 1);
+  return pmb_particles_run(p, chunks, PMB_LOOP(p->context, pmb_particle_emit), 0, 1);
 }
 
 /* Fails if coordinates of the grid do not fit the mesh's type. */
@@ -546,12 +558,8 @@ static pmb_status check_coordinates(pmb_particles *p, const pmb_mesh *mesh)
 
 pmb_status pmb_particles_emit(pmb_particles *p, const pmb_mesh *mesh)
 {
-  if (!p) {
-    return PMB_INVALID;
-  }
-  pmb_context *context = p->context;
-  context->error[0] = '\0';
-  context->crew.highest = 0;
+  pmb_context *context = p ? p->context : NULL;
+  PMB_STEP(pmb_begin(context));
   const pmb_sizes total = { p->sizes.points, p->sizes.triangles };
   if (!p->counted) {
     return pmb_fail(context, PMB_INVALID, "pmb_particles_emit: nothing is counted; call pmb_particles_count first");

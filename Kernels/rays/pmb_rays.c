@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/pmb_backend.h"
-#include "cpu/pmb_cpu.h"
 #include "rays/pmb_ray_tile.h"
 
 #define MOST_EXTINCTION 1024.0 /* of a length of 1, in place of infinity; pmb_rays.h */
@@ -154,7 +153,7 @@ static pmb_status check(pmb_context *context, const pmb_ray_request *request)
     return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: %d x %d pixels, colors %s; use 1 to 65536 along each side",
       request->width, request->height, request->colors ? "set" : "NULL");
   }
-  if (request->on_device && (!context->backend->cast_rays || (uintptr_t)request->colors % sizeof(pmb_ray_entry))) {
+  if (request->on_device && (!context->backend->rays || (uintptr_t)request->colors % sizeof(pmb_ray_entry))) {
     return pmb_fail(context, PMB_INVALID,
       "pmb_cast_rays: on_device is %d; it needs a context with PMB_DEVICE_GPU, and colors aligned to 16 bytes",
       request->on_device);
@@ -284,6 +283,14 @@ typedef struct kept_tables {
   float sum_unit;
 } kept_tables;
 
+/* The context's part. */
+typedef struct ray_part {
+  pmb_buffer tables;
+  uint64_t version; /* of the tables */
+} ray_part;
+
+static const pmb_part_kind part_kind = { sizeof(ray_part), 1, 1 };
+
 /* Pointers to the parts of the buffer. */
 typedef struct table_parts {
   pmb_ray_entry *colors;
@@ -394,7 +401,11 @@ static pmb_status make_tables(pmb_context *context, const pmb_ray_request *reque
   const int gradient_size = is_composite && request->gradient_table ? request->gradient_size : 0;
   kept_tables made = { is_composite ? job->step / request->table_unit : 1, size, sums, request->table_size,
     gradient_size, 0 };
-  pmb_buffer *buffer = &context->ray_tables;
+  ray_part *part = pmb_part_of(context, &part_kind, "pmb_cast_rays");
+  pmb_buffer *buffer = part ? &part->tables : NULL;
+  if (!part) {
+    return PMB_OUT_OF_MEMORY;
+  }
   const size_t given_bytes = 4 * sizeof(float) * (size_t)made.given,
                colors_bytes = sizeof(pmb_ray_entry) * (size_t)size + sizeof(pmb_ray_sum) * (size_t)sums;
   const size_t gradient_bytes = sizeof(float) * (size_t)gradient_size,
@@ -418,14 +429,14 @@ static pmb_status make_tables(pmb_context *context, const pmb_ray_request *reque
       memcpy(parts.gradients, request->gradient_table, gradient_bytes);
     }
     *kept = made;
-    ++context->ray_tables_version;
+    part->version = ++context->last_version;
   }
   job->table = parts.colors;
   job->sums = sums ? parts.sums : NULL;
   job->sum_unit = kept->sum_unit;
   job->table_shown = parts.shown;
   job->table_size = size;
-  job->table_version = context->ray_tables_version;
+  job->table_version = part->version;
   scale_table(request, colors, !is_surface && !pmb_type_is_wide(context->volume.type) ? 120 : 1000, job);
   job->gradient_size = gradient_size;
   job->gradient_table = gradient_size ? parts.gradients : NULL;
@@ -550,8 +561,6 @@ static pmb_status cast_on_cpu(pmb_context *context, const pmb_ray_request *reque
   const int side = job->longest > PMB_RAY_LONG ? PMB_RAY_TILE_LEAST : PMB_RAY_TILE;
   const int tiles = (request->width + side - 1) / side, rows = (request->height + side - 1) / side;
   pmb_ray_picture p = { .job = job, .request = request, .type = context->volume.type, .side = side, .tiles = tiles };
-  const pmb_cpu *cpu = context->backend == &pmb_cpu_backend ? context->state : NULL;
-  const pmb_cpu_loops *loops = cpu ? cpu->loops : pmb_cpu_find_loops(NULL);
   const pmb_status status = context->backend->summary(context, &none, &job->low, &job->high);
   const size_t cubes =
     job->mode < PMB_RAY_MAXIMUM ? (size_t)job->cubes[0] * (size_t)job->cubes[1] * (size_t)job->cubes[2] : 0;
@@ -569,9 +578,9 @@ static pmb_status cast_on_cpu(pmb_context *context, const pmb_ray_request *reque
   for (size_t i = 0; i < cubes; ++i) {
     p.shown[i] = PMB_RAY_CUBE_UNKNOWN;
   }
-  const int whole = run_passes(&context->crew, loops->ray_tile, (size_t)tiles * (size_t)rows, &p);
+  const int whole = run_passes(&context->crew, PMB_LOOP(context, pmb_ray_tile), (size_t)tiles * (size_t)rows, &p);
   pmb_buffer_free(&context->memory, &room);
-  return whole ? PMB_OK : pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+  return whole ? PMB_OK : pmb_aborted(context);
 }
 
 /* ---- the call ---- */
@@ -602,10 +611,10 @@ static pmb_status cast(pmb_context *context, const pmb_ray_request *request, pmb
   }
   context->crew.fraction_begin = context->crew.highest = 0;
   context->crew.fraction_end = 1;
-  status = context->backend->cast_rays ? context->backend->cast_rays(context, request, job)
-                                       : cast_on_cpu(context, request, job);
+  status =
+    context->backend->rays ? context->backend->rays->cast(context, request, job) : cast_on_cpu(context, request, job);
   if (status == PMB_OUT_OF_MEMORY) {
-    pmb_buffer_free(&context->memory, &context->ray_tables);
+    pmb_free_parts(context, &part_kind, 0);
   }
   return status;
 }

@@ -5,12 +5,8 @@
 extern "C"
 {
 #include "core/pmb_backend.h"
-#include "cuda/pmb_cuda.h"
-#include "rays/pmb_rays.h"
-
-  // FakeParticles.c: computes on the CPU in place of a GPU.
-  pmb_status fake_count_particles(pmb_particles* particles);
-  pmb_status fake_emit_particles(pmb_particles* particles, const pmb_mesh* mesh);
+#include "gl/pmb_gl_job.h"
+#include "rays/pmb_ray_tile.h"
 }
 
 #include <chrono>
@@ -290,23 +286,21 @@ pmb_status CastRays(pmb_context* context, const pmb_ray_request* request, const 
   return End(context, FAKE_CAST, status);
 }
 
-pmb_status CountParticles(pmb_context* context, pmb_particles* particles)
-{
-  const pmb_status status = Begin(context, FAKE_COUNT);
-  return status == PMB_OK ? fake_count_particles(particles) : status;
-}
-
-pmb_status EmitParticles(pmb_context* context, pmb_particles* particles, const pmb_mesh* mesh)
-{
-  const pmb_status status = Begin(context, FAKE_EMIT);
-  return status == PMB_OK ? fake_emit_particles(particles, mesh) : status;
-}
 }
 
 extern "C"
 {
+  // FakeParticles.c: computes on the CPU in place of a GPU.
+  extern const struct pmb_particle_functions fake_particles;
+  pmb_status fake_begin_particles(pmb_context* context, int emits)
+  {
+    return Begin(context, emits ? FAKE_EMIT : FAKE_COUNT);
+  }
+
+  static const pmb_gl_functions fakeGL = { RegisterGL, UnregisterGL, MapGL, MoveGL, UnmapGL };
+  static const pmb_ray_functions fakeRays = { CastRays };
   extern const pmb_backend pmb_cuda_backend = { "fake", Create, Destroy, Bind, Unbind, Count, Emit, Refresh, Summary,
-    0, nullptr, RegisterGL, UnregisterGL, MapGL, MoveGL, UnmapGL, CastRays, CountParticles, EmitParticles };
+    0, nullptr, &fakeGL, &fakeRays, &fake_particles, nullptr };
 
   const char* pmb_cuda_missing(void)
   {

@@ -96,7 +96,7 @@ static __global__ void bricks_kernel(const __grid_constant__ pmb_cuda_cloud c, i
 
 pmb_status pmb_cuda_reach_bricks(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *c)
 {
-  pmb_cuda_particle_buffers *b = &cuda->particles;
+  pmb_cuda_particle_memory *b = pmb_cuda_memory_of_particles(cuda);
   const int64_t rows = (c->bricks[1] - 1) * (c->bricks[2] - 1); /* without the last ones, which have no samples */
   const unsigned blocks = pmb_cuda_blocks(rows, WARPS);
   const int64_t below = c->layer_end * (c->bricks[1] - 1); /* rows of bricks */
