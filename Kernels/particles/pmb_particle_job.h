@@ -99,8 +99,6 @@ typedef struct pmb_particle_scratch {
   double value[PMB_PARTICLE_COLUMNS + 1][PMB_PARTICLE_NEAR];         /* of the particles near */
   double total[PMB_PARTICLE_COLUMNS + 1][PMB_BRICK_MAX_POINTS + 16]; /* weighted sums at the points */
   float weight[PMB_PARTICLE_NEAR][16];                               /* of the listed particles at 16 points */
-  pmb_cpu cpu;                                                       /* for a volume of one brick */
-  pmb_volume volume;
 } pmb_particle_scratch;
 
 struct pmb_particles {
@@ -167,9 +165,10 @@ struct pmb_particles {
   int64_t record_count, group_begin; /* the group's first record */
   int64_t group_end;                 /* after the group's last brick */
   int64_t parameter_count;
-  const pmb_particle_image *image; /* to fill */
-  pmb_cpu cpu;                     /* records and chunks for pass triangles */
-  pmb_volume volume;
+  const pmb_particle_image *image;         /* to fill */
+  pmb_buffer records, chunks;              /* of the surface */
+  pmb_cpu_surface surface;                 /* for pass triangles */
+  pmb_volume volume;                       /* of its dims and type, without samples */
   pmb_buffer scratch, cpu_scratch;         /* per worker */
   pmb_buffer cloud;                        /* pmb_cuda_cloud */
   const double *world_shift, *world_scale; /* a GPU writes points as (x - shift) * scale; NULL: as they are */

@@ -78,12 +78,11 @@ pmb_status pmb_particles_create(pmb_context *context, pmb_particles **particles)
   }
   memset(p, 0, sizeof(*p));
   p->context = context;
-  p->cpu.full_rules_only = context->full_rules_only;
-  p->cpu.tables = pmb_cpu_tables_for(0);
-  p->cpu.context = context;
-  p->cpu.volume = &p->volume;
-  p->cpu.isovalue = &p->isovalue;
-  p->cpu.found.chunk_shift = PMB_PARTICLE_RECORDS_SHIFT;
+  p->surface.full_rules_only = context->full_rules_only;
+  p->surface.tables = pmb_cpu_tables_for(0);
+  p->surface.volume = &p->volume;
+  p->surface.isovalue = &p->isovalue;
+  p->surface.chunk_shift = PMB_PARTICLE_RECORDS_SHIFT;
   *particles = p;
   return PMB_OK;
 }
@@ -99,8 +98,8 @@ void pmb_particles_destroy(pmb_particles *p)
       &p->cells[0], &p->cells[1], &p->cells[2], &p->fractions[0], &p->fractions[1], &p->fractions[2], &p->scales,
       &p->amounts, &p->reaches, &p->masses, &p->shapes, &p->moved, &p->row_keys, &p->row_begins, &p->layers,
       &p->layer_begins, &p->bits, &p->bricks_reached, &p->samples, &p->sides, &p->unsure, &p->active, &p->parameters,
-      &p->candidates, &p->spans[0], &p->spans[1], &p->spans[2], &p->scratch, &p->cpu_scratch, &p->cloud,
-      &p->cpu.found.records, &p->cpu.found.chunks };
+      &p->candidates, &p->spans[0], &p->spans[1], &p->spans[2], &p->scratch, &p->cpu_scratch, &p->cloud, &p->records,
+      &p->chunks };
     for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
       pmb_buffer_free(memory, buffers[i]);
     }
@@ -236,7 +235,7 @@ static pmb_status find_candidates(pmb_particles *p)
   p->group_begin = p->record_count;
   p->record_count += count;
   const pmb_status status =
-    grow(p, &p->cpu.found.records, p->group_begin, p->record_count, sizeof(pmb_cpu_record), "the active bricks");
+    grow(p, &p->records, p->group_begin, p->record_count, sizeof(pmb_cpu_record), "the active bricks");
   return status ? status
                 : grow(p, &p->active, p->group_begin, p->record_count, sizeof(uint64_t), "the active bricks");
 }
@@ -244,7 +243,7 @@ static pmb_status find_candidates(pmb_particles *p)
 /* Drops empty records and sets the positions of the others. Returns the number of points in the group. */
 static int64_t compact_records(pmb_particles *p)
 {
-  pmb_cpu_record *records = p->cpu.found.records.data;
+  pmb_cpu_record *records = p->records.data;
   int64_t *candidates = p->candidates.data, to = p->group_begin, points = 0;
   for (int64_t r = p->group_begin; r < p->record_count; ++r) {
     if (records[r].points > 0 || records[r].triangles > 0) {
@@ -312,13 +311,13 @@ static pmb_status find_active(pmb_particles *p)
 static pmb_status scan(pmb_particles *p)
 {
   const int64_t mask = ((int64_t)1 << PMB_PARTICLE_RECORDS_SHIFT) - 1;
-  pmb_cpu_record *records = p->cpu.found.records.data;
+  pmb_cpu_record *records = p->records.data;
   const int64_t count = chunks_of(p->record_count, mask + 1);
-  const pmb_status status = pmb_particles_reserve(p, &p->cpu.found.chunks, count, sizeof(pmb_sizes), "chunks");
+  const pmb_status status = pmb_particles_reserve(p, &p->chunks, count, sizeof(pmb_sizes), "chunks");
   if (status != PMB_OK) {
     return status;
   }
-  pmb_sizes total = { 0, 0 }, *chunk = p->cpu.found.chunks.data;
+  pmb_sizes total = { 0, 0 }, *chunk = p->chunks.data;
   for (int64_t r = 0; r < p->record_count; ++r) {
     if ((r & mask) == 0) {
       chunk[r >> PMB_PARTICLE_RECORDS_SHIFT] = total;
@@ -329,7 +328,9 @@ static pmb_status scan(pmb_particles *p)
     total.triangles += records[r].triangles;
     p->sizes.active_bricks += records[r].position[2] < p->layer_end;
   }
-  p->cpu.found.record_count = p->record_count;
+  p->surface.records = records;
+  p->surface.record_count = p->record_count;
+  p->surface.chunks = p->chunks.data;
   p->sizes.points = total.points;
   p->sizes.triangles = total.triangles;
   p->sizes.bricks = p->brick_count;
@@ -343,7 +344,7 @@ static pmb_status reserve_workers(pmb_particles *p)
   p->volume = (pmb_volume){ .struct_size = sizeof(p->volume), .type = PMB_FLOAT32 };
   for (int a = 0; a < 3; ++a) {
     p->volume.dims[a] = p->bricks[a] * size[a] + 1; /* each brick has a halo */
-    p->cpu.bricks[a] = p->bricks[a];
+    p->surface.bricks[a] = p->bricks[a];
   }
   const pmb_status status = pmb_particles_reserve(p, &p->scratch, workers, sizeof(pmb_particle_scratch), "workers");
   return status ? status
@@ -423,7 +424,7 @@ static pmb_status count_particles(pmb_particles *p)
   }
   status = sort_particles(p);
   status = status ? status : pmb_particles_reach(p);
-  p->cpu.scratch = p->cpu_scratch;
+  p->surface.scratch = p->cpu_scratch.data;
   status = status ? status : find_active(p);
   return status ? status : scan(p);
 }
@@ -534,7 +535,7 @@ static pmb_status emit_arrays(pmb_particles *p, const pmb_mesh *mesh)
   if (p->on_device) {
     return p->context->backend->particles->emit(p->context, p, mesh);
   }
-  p->cpu.mesh = mesh;
+  p->surface.mesh = mesh;
   return pmb_particles_run(p, chunks, PMB_LOOP(p->context, pmb_particle_emit), 0, 1);
 }
 
