@@ -41,8 +41,8 @@
 extern "C" {
 #endif
 
-#define PMB_VERSION_MAJOR 0
-#define PMB_VERSION_MINOR 1
+#define PMB_VERSION_MAJOR 1
+#define PMB_VERSION_MINOR 0
 #define PMB_VERSION_PATCH 0
 
 /* What a call returns. */

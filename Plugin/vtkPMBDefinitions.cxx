@@ -2,13 +2,11 @@
 #include "vtkPMBDefinitions.h"
 
 #include "vtkCallbackCommand.h"
-#include "vtkClientServerInterpreter.h"
-#include "vtkClientServerInterpreterInitializer.h"
-#include "vtkClientServerStream.h"
 #include "vtkNew.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBImageRepresentationsXML.h"
 #include "vtkPMBPluginLoading.h"
+#include "vtkPMBPrivateMembers.h"
 #include "vtkPVSessionBase.h"
 #include "vtkPVXMLElement.h"
 #include "vtkPVXMLParser.h"
@@ -102,21 +100,12 @@ bool HasTypes(vtkSIProxyDefinitionManager* definitions)
   return !images;
 }
 
-struct Collapsed : vtkSIProxyDefinitionManager
-{
-  // VTK caches combined definitions.
-  static void Clear(vtkSIProxyDefinitionManager* definitions)
-  {
-    (definitions->*(&Collapsed::InvalidateCollapsedDefinition))();
-  }
-};
-
 void AddTypes(vtkSIProxyDefinitionManager* definitions)
 {
   if (!HasTypes(definitions))
   {
     definitions->LoadConfigurationXMLFromString(vtkPMBImageRepresentationsXML);
-    Collapsed::Clear(definitions);
+    vtkPMBPrivateMembers::Definitions<vtkSIProxyDefinitionManager>::Forget(definitions);
   }
 }
 
@@ -137,7 +126,8 @@ void ChangeIn(vtkSMSession* session)
 {
   auto* definitions = session ? session->GetProxyDefinitionManager() : nullptr;
   const bool isClient = session && session->IsA("vtkSMSessionClient");
-  if (!definitions || (isClient && !vtkPMBPluginLoading::IsOnServer(session)))
+  if (!definitions || !vtkPMBPrivateMembers::Has("definitions") ||
+    (isClient && !vtkPMBPluginLoading::IsOnServer(session)))
   {
     return;
   }
@@ -170,34 +160,6 @@ void ChangeActive(vtkObject*, unsigned long, void*, void*)
   }
 }
 
-// In a server.
-vtkObjectBase* NewDefinitions(void*)
-{
-  auto sessions =
-    vtkSmartPointer<vtkSessionIterator>::Take(vtkProcessModule::GetProcessModule()->NewSessionIterator());
-  for (sessions->InitTraversal(); !sessions->IsDoneWithTraversal(); sessions->GoToNextItem())
-  {
-    if (auto* session = vtkPVSessionBase::SafeDownCast(sessions->GetCurrentSession()))
-    {
-      AddTypes(session->GetProxyDefinitionManager());
-    }
-  }
-  return vtkPMBDefinitions::New();
-}
-
-int Call(vtkClientServerInterpreter* interpreter, vtkObjectBase* object, const char* method,
-  const vtkClientServerStream& message, vtkClientServerStream& result, void*)
-{
-  return interpreter->HasCommandFunction("vtkObject") &&
-    interpreter->CallCommandFunction("vtkObject", object, method, message, result);
-}
-
-void AddToInterpreter(vtkClientServerInterpreter* interpreter)
-{
-  interpreter->AddNewInstanceFunction("vtkPMBDefinitions", NewDefinitions);
-  interpreter->AddCommandFunction("vtkPMBDefinitions", Call);
-}
-
 // In a client. A session begins with a time keeper. While others are registered ParaView may be walking over the definitions.
 void OnRegistered(vtkObject* caller, unsigned long event, void*, void* data)
 {
@@ -210,9 +172,21 @@ void OnRegistered(vtkObject* caller, unsigned long event, void*, void* data)
 }
 }
 
+vtkPMBDefinitions::vtkPMBDefinitions()
+{
+  auto sessions =
+    vtkSmartPointer<vtkSessionIterator>::Take(vtkProcessModule::GetProcessModule()->NewSessionIterator());
+  for (sessions->InitTraversal(); !sessions->IsDoneWithTraversal(); sessions->GoToNextItem())
+  {
+    if (auto* session = vtkPVSessionBase::SafeDownCast(sessions->GetCurrentSession()))
+    {
+      AddTypes(session->GetProxyDefinitionManager());
+    }
+  }
+}
+
 void vtkPMBDefinitions::Register()
 {
-  vtkClientServerInterpreterInitializer::GetInitializer()->RegisterCallback(AddToInterpreter);
   auto* processes = vtkProcessModule::GetProcessModule();
   ChangeActive(nullptr, 0, nullptr, nullptr);
   vtkNew<vtkCallbackCommand> begins;

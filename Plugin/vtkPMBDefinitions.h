@@ -24,7 +24,7 @@ public:
   static void Register();
 
 protected:
-  vtkPMBDefinitions() = default;
+  vtkPMBDefinitions(); // in a server
   ~vtkPMBDefinitions() override = default;
 
 private:

@@ -2,17 +2,23 @@
 #include "vtkPMBPluginLoading.h"
 
 #include "vtkCallbackCommand.h"
+#include "vtkClientServerInterpreterInitializer.h"
 #include "vtkCommand.h"
 #include "vtkNew.h"
 #include "vtkObject.h"
+#include "vtkPMBPrivateMembers.h"
+#include "vtkPMBWrapped.h"
+#include "vtkPVPlugin.h"
 #include "vtkPVPluginTracker.h"
 #include "vtkPVPluginsInformation.h"
 #include "vtkProcessModule.h"
+#include "vtkSMPMBHistogramProxy.h"
 #include "vtkSMPluginManager.h"
 #include "vtkSMProxy.h"
 #include "vtkSMProxyManager.h"
 #include "vtkSMSession.h"
 #include "vtkSmartPointer.h"
+#include "vtkVersion.h"
 #include "vtksys/SystemTools.hxx"
 
 #ifdef PMB_PYTHON_DESTINATION // of the Python package, below the prefix
@@ -20,6 +26,7 @@
 #endif
 
 #include <dlfcn.h>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -40,6 +47,26 @@ std::vector<std::string> PluginFiles()
     }
   }
   return files;
+}
+
+// A ParaView whose libraries have no version in their names loads the plugin of another one. Says so once.
+bool IsRightVersion()
+{
+  static const bool isRight = []
+  {
+    const char* const volatile where = PMB_BUILT_FOR; // by CMake; stays one string in the file, which the test changes
+    const std::string builtFor = where;
+    std::ostringstream text;
+    text << "ParaView " << vtkSMProxyManager::GetVersionMajor() << "." << vtkSMProxyManager::GetVersionMinor()
+         << " with VTK " << vtkVersion::GetVTKMajorVersion() << "." << vtkVersion::GetVTKMinorVersion();
+    if (text.str() != builtFor)
+    {
+      vtkGenericWarningMacro("The plugin " << Name << " was built for " << builtFor << ", and this is " << text.str()
+                                           << ": install the plugin for this version, and restart ParaView.");
+    }
+    return text.str() == builtFor;
+  }();
+  return isRight;
 }
 
 // The linker joins a second copy to the first: this runs in the first one, a second time. ParaView knows the newest file.
@@ -139,14 +166,20 @@ void CheckServer(vtkObject*, unsigned long, void*, void* data)
 }
 }
 
-// Looks in a folder beside the plugin's own file: PV_PLUGIN_PATH would load it everywhere from the same folder. Only ParaView's
-// window has pqApplicationCore::instance(): other programs have no Qt and load none.
+// ParaView from 6.1 on does not register the plugin if this returns false.
+C_EXPORT bool C_DECL pv_plugin_on_load_check()
+{
+  return IsRightVersion();
+}
+
+// Looks in a folder beside the plugin's own file: PV_PLUGIN_PATH would load it everywhere from the same folder. Programs without
+// ParaView's window load none.
 static bool PanelLoaded = false;
 static void LoadPanel()
 {
   Dl_info self = {};
-  if (PanelLoaded || !dlsym(RTLD_DEFAULT, "_ZN17pqApplicationCore8instanceEv") ||
-    !dladdr(reinterpret_cast<void*>(&LoadPanel), &self))
+  if (PanelLoaded || !vtkPMBPrivateMembers::Has("panel") ||
+    !dlsym(RTLD_DEFAULT, vtkPMBPrivateMembers::WindowSymbol) || !dladdr(reinterpret_cast<void*>(&LoadPanel), &self))
   {
     return;
   }
@@ -170,9 +203,19 @@ bool vtkPMBPluginLoading::IsOnServer(vtkSMSession* session)
   return IsLoaded(vtkSMProxyManager::GetProxyManager()->GetPluginManager()->GetRemoteInformation(session));
 }
 
+void vtkPMBPluginLoading::Register()
+{
+  vtkClientServerInterpreterInitializer::GetInitializer()->RegisterCallback(vtkPMBAddWrapped);
+  vtkSMPMBHistogramProxy::HideColumns();
+}
+
 void vtkPMBPluginLoading::Check()
 {
   CheckCopies();
+  if (!IsRightVersion())
+  {
+    return;
+  }
   LoadPanel();
   if (vtkProcessModule::GetProcessType() != vtkProcessModule::PROCESS_CLIENT)
   {

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkSMPMBContourProxy.h"
 
-#include "vtkClientServerInterpreter.h"
-#include "vtkClientServerInterpreterInitializer.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBLiveIsovalue.h"
 #include "vtkPVXMLElement.h"
-#include "vtkSMPMBArrayListDomain.h"
-#include "vtkSMPMBHistogramProxy.h"
 #include "vtkSMProperty.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkStdString.h"
@@ -70,23 +66,4 @@ int vtkSMPMBContourProxy::LoadXMLState(vtkPVXMLElement* element, vtkSMProxyLocat
       << unknown << ". A newer version of the plugin may have saved it.");
   }
   return this->Superclass::LoadXMLState(element, locator);
-}
-
-template <typename T>
-static vtkObjectBase* NewInstance(void*)
-{
-  return T::New();
-}
-
-static void AddToInterpreter(vtkClientServerInterpreter* interpreter)
-{
-  interpreter->AddNewInstanceFunction("vtkSMPMBContourProxy", NewInstance<vtkSMPMBContourProxy>);
-  interpreter->AddNewInstanceFunction("vtkSMPMBArrayListDomain", NewInstance<vtkSMPMBArrayListDomain>);
-  interpreter->AddNewInstanceFunction("vtkSMPMBHistogramProxy", NewInstance<vtkSMPMBHistogramProxy>);
-}
-
-void vtkSMPMBContourProxy::Register()
-{
-  vtkClientServerInterpreterInitializer::GetInitializer()->RegisterCallback(AddToInterpreter);
-  vtkSMPMBHistogramProxy::HideColumns();
 }

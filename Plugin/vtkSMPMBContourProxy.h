@@ -24,12 +24,6 @@ public:
   static vtkSMPMBContourProxy* New();
   vtkTypeMacro(vtkSMPMBContourProxy, vtkSMSourceProxy);
 
-  /**
-   * Makes the class known to ParaView, which creates it for the XML element PMBContourProxy, and likewise
-   * vtkSMPMBArrayListDomain and vtkSMPMBHistogramProxy. Called when the plugin is loaded.
-   */
-  static void Register();
-
   int LoadXMLState(vtkPVXMLElement* element, vtkSMProxyLocator* locator) override;
 
 protected:

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkSMPMBImageRepresentationProxy.h"
 
-#include "vtkClientServerInterpreter.h"
-#include "vtkClientServerInterpreterInitializer.h"
 #include "vtkCommand.h"
 #include "vtkDataObject.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBLiveIsovalue.h"
 #include "vtkPMBPluginLoading.h"
-#include "vtkPVSession.h"
+#include "vtkPMBPrivateMembers.h"
 #include "vtkSMArrayListDomain.h"
 #include "vtkSMArrayRangeDomain.h"
 #include "vtkSMProperty.h"
@@ -20,25 +18,6 @@ vtkStandardNewMacro(vtkSMPMBImageRepresentationProxy);
 
 vtkSMPMBImageRepresentationProxy::vtkSMPMBImageRepresentationProxy() = default;
 vtkSMPMBImageRepresentationProxy::~vtkSMPMBImageRepresentationProxy() = default;
-
-namespace
-{
-struct Domain : vtkSMDomain
-{
-  // Has a domain depend on another array.
-  static void Follow(vtkSMDomain* domain, vtkSMProperty* array)
-  {
-    const char* function = "ArraySelection";
-    vtkSMProperty* before = domain->GetRequiredProperty(function);
-    if (before != array)
-    {
-      (domain->*(&Domain::RemoveRequiredProperty))(before);
-      (domain->*(&Domain::AddRequiredProperty))(array, function);
-      domain->Update(array);
-    }
-  }
-};
-}
 
 int vtkSMPMBImageRepresentationProxy::ReadXMLAttributes(vtkSMSessionProxyManager* manager, vtkPVXMLElement* element)
 {
@@ -70,7 +49,12 @@ void vtkSMPMBImageRepresentationProxy::ChooseRange()
   {
     const bool isOther = vtkStdString(vtkSMPropertyHelper(this, "Representation").GetAsString()) == "Isosurface" &&
       *vtkSMPropertyHelper(contoured).GetAsString(4);
-    Domain::Follow(range, isOther ? contoured : colors);
+    const char* function = "ArraySelection";
+    vtkSMProperty* array = isOther ? contoured : colors;
+    if (range->GetRequiredProperty(function) != array && vtkPMBPrivateMembers::Has("domains"))
+    {
+      vtkPMBPrivateMembers::Domains<vtkSMDomain>::Follow(range, function, array);
+    }
   }
 }
 
@@ -128,46 +112,4 @@ void vtkSMPMBImageRepresentationProxy::StartAtSuggestion()
     vtkSMPropertyHelper(this, "IsosurfaceValues").Set(&first, 1);
     this->UpdateVTKObjects();
   }
-}
-
-namespace
-{
-// The part that draws Isosurface and PMB Volume. What it tells of the samples comes from the server, which has them, and not from
-// the client's object.
-class vtkSMPMBVolumeRepresentationProxy : public vtkSMRepresentationProxy
-{
-public:
-  static vtkSMPMBVolumeRepresentationProxy* New();
-  vtkTypeMacro(vtkSMPMBVolumeRepresentationProxy, vtkSMRepresentationProxy);
-
-protected:
-  void UpdatePropertyInformationInternal(vtkSMProperty* property) override
-  {
-    this->CreateVTKObjects(); // everywhere
-    const vtkTypeUInt32 everywhere = this->Location;
-    this->Location &= ~static_cast<vtkTypeUInt32>(vtkPVSession::CLIENT);
-    this->Superclass::UpdatePropertyInformationInternal(property);
-    this->Location = everywhere;
-  }
-};
-
-vtkStandardNewMacro(vtkSMPMBVolumeRepresentationProxy);
-
-template <class Proxy>
-vtkObjectBase* NewProxy(void*)
-{
-  return Proxy::New();
-}
-
-void AddToInterpreter(vtkClientServerInterpreter* interpreter)
-{
-  interpreter->AddNewInstanceFunction("vtkSMPMBImageRepresentationProxy", NewProxy<vtkSMPMBImageRepresentationProxy>);
-  interpreter->AddNewInstanceFunction(
-    "vtkSMPMBVolumeRepresentationProxy", NewProxy<vtkSMPMBVolumeRepresentationProxy>);
-}
-}
-
-void vtkSMPMBImageRepresentationProxy::Register()
-{
-  vtkClientServerInterpreterInitializer::GetInitializer()->RegisterCallback(AddToInterpreter);
 }

@@ -25,12 +25,6 @@ public:
 
   bool SetRepresentationType(const char* type) override;
 
-  /**
-   * Makes the class known to ParaView, which creates it for the XML element PMBImageRepresentationProxy, and the class of
-   * PMBVolumeRepresentationProxy. An initializer of the plugin.
-   */
-  static void Register();
-
 protected:
   vtkSMPMBImageRepresentationProxy();
   ~vtkSMPMBImageRepresentationProxy() override;

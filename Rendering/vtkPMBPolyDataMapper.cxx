@@ -22,6 +22,7 @@
 #include "vtkPMBMeshCopies.h"
 #include "vtkPMBMeshStandIn.h"
 #include "vtkPMBMeshVisibility.h"
+#include "vtkPMBPrivateMembers.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
@@ -57,14 +58,6 @@ using vtkPMBMeshStandIn::StandIn;
 
 std::atomic<bool> AllTriangles(false);
 
-// The vertex buffers of a group, by name.
-struct BufferGroup : vtkOpenGLVertexBufferObjectGroup
-{
-  static std::map<std::string, vtkOpenGLVertexBufferObject*>& Of(vtkOpenGLVertexBufferObjectGroup* group)
-  {
-    return group->*(&BufferGroup::UsedVBOs);
-  }
-};
 }
 
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
@@ -305,10 +298,8 @@ private:
   // CUDA 80 ms per GB.
   void Keep(const char* name, vtkSmartPointer<vtkOpenGLVertexBufferObject>& kept)
   {
-    auto& used = BufferGroup::Of(this->VBOs);
-    const auto found = used.find(name);
-    vtkOpenGLVertexBufferObject* made = found == used.end() ? nullptr : found->second;
-    if (!kept || !made || made->GetStride() != kept->GetStride() ||
+    vtkOpenGLVertexBufferObject* made = this->VBOs->GetVBO(name);
+    if (!kept || !made || !vtkPMBPrivateMembers::Has("vertex-buffers") || made->GetStride() != kept->GetStride() ||
       made->GetCoordShiftAndScaleEnabled() != kept->GetCoordShiftAndScaleEnabled())
     {
       this->Buffers.Registered = nullptr;
@@ -318,9 +309,7 @@ private:
     kept->SetShift(made->GetShift());
     kept->SetScale(made->GetScale());
     kept->Modified(); // VTK inspects it again
-    made->Delete();
-    kept->Register(nullptr);
-    found->second = kept;
+    vtkPMBPrivateMembers::VertexBuffers<vtkOpenGLVertexBufferObjectGroup>::Replace(this->VBOs, name, kept.Get());
   }
 
   void ForgetBuffers()
@@ -484,11 +473,9 @@ private:
     }
     const bool filled = memory && glUnmapBuffer(target);
     buffer->Release();
-    vtkPMBPolyDataMapper* mapper = this->Mapper();
-    if (!filled && !mapper->MemoryWarningShown)
+    if (!filled && this->Mapper()->Told("memory"))
     {
-      mapper->MemoryWarningShown = true;
-      vtkWarningWithObjectMacro(mapper,
+      vtkWarningWithObjectMacro(this->Mapper(),
         "OpenGL has no memory for a buffer of "
           << bytes << " bytes. VTK's own mapper draws instead: the same picture, but slower. "
           << "Free GPU memory, or show fewer triangles. This warning appears once.");
@@ -568,7 +555,7 @@ void vtkPMBPolyDataMapper::MarkTriangles(vtkPolyData* mesh)
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
 vtkCompositeMapperHelper2* vtkPMBPolyDataMapper::CreateHelper()
 {
-  return vtkPMBMapperHelper::New();
+  return vtkPMBPrivateMembers::Has("mapper") ? vtkPMBMapperHelper::New() : this->Superclass::CreateHelper();
 }
 #else
 namespace
@@ -591,7 +578,7 @@ vtkStandardNewMacro(Delegator);
 
 vtkCompositePolyDataMapperDelegator* vtkPMBPolyDataMapper::CreateADelegator()
 {
-  return Delegator::New();
+  return vtkPMBPrivateMembers::Has("mapper") ? Delegator::New() : this->Superclass::CreateADelegator();
 }
 #endif
 

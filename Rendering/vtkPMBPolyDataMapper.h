@@ -26,6 +26,7 @@
 #ifndef vtkPMBPolyDataMapper_h
 #define vtkPMBPolyDataMapper_h
 
+#include "vtkPMBOnce.h"            // for warnings
 #include "vtkPMBRenderingModule.h" // for export macro
 #include "vtkVersionMacros.h"      // for VTK_VERSION_NUMBER
 
@@ -106,7 +107,7 @@ private:
   vtkIdType NumberOfDirectTriangles = 0;
   vtkIdType NumberOfTrianglesFromGPU = 0;
   vtkIdType NumberOfDrawnTriangles = 0;
-  bool MemoryWarningShown = false;
+  vtkPMB::Once Told; // warnings
 };
 
 VTK_ABI_NAMESPACE_END

@@ -17,6 +17,7 @@
 #include "vtkOpenGLCamera.h"
 #include "vtkOpenGLRenderWindow.h"
 #include "vtkPMBContourFilter.h"
+#include "vtkPMBOnce.h"
 #include "vtkPMBRayCaster.h"
 #include "vtkPMBVolumePicture.h"
 #include "vtkPMBVolumeSelection.h"
@@ -37,7 +38,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -397,7 +397,7 @@ struct vtkPMBVolumeMapper::Internals
   Scene Kept;
   vtkNew<vtkPolyDataMapper> Mesh; // that render passes take opaque surfaces for
   std::string LastDevice;
-  std::set<std::string> Told; // why vtkSmartVolumeMapper drew, or an array gave no colors
+  vtkPMB::Once Told; // why vtkSmartVolumeMapper drew, or an array gave no colors
 };
 
 vtkStandardNewMacro(vtkPMBVolumeMapper);
@@ -490,7 +490,7 @@ vtkDataArray* vtkPMBVolumeMapper::FindColors(vtkImageData* image)
   {
     return array;
   }
-  if (this->Own->Told.insert(obstacle.str()).second)
+  if (this->Own->Told(obstacle.str()))
   {
     vtkWarningMacro(
       "Isosurfaces have the colors of their isovalues, because " << obstacle.str() << ". This warning appears once.");
@@ -516,7 +516,7 @@ void vtkPMBVolumeMapper::SuggestIsovalues(
 
 void vtkPMBVolumeMapper::RenderWithOther(vtkRenderer* renderer, vtkVolume* volume, const std::string& why)
 {
-  if (this->Own->Told.insert(why).second)
+  if (this->Own->Told(why))
   {
     vtkWarningMacro("vtkSmartVolumeMapper draws this volume, because " << why << ". This warning appears once.");
   }
@@ -611,7 +611,7 @@ bool vtkPMBVolumeMapper::Describe(vtkRenderer* renderer, vtkVolume* volume, vtkI
   AddMaterial(property, scene);
   AddPlanes(this->Cropping ? this->CroppingRegionPlanes : nullptr, this->ClippingPlanes, volume, scene);
   const int lights = AddLights(renderer, scene);
-  if (lights > PMB_RAY_LIGHTS && this->Own->Told.insert("lights").second)
+  if (lights > PMB_RAY_LIGHTS && this->Own->Told("lights"))
   {
     vtkWarningMacro("The first " << PMB_RAY_LIGHTS << " lights of " << lights
                                  << " light this volume. Switch off others. This warning appears once.");

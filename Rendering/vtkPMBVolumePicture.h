@@ -35,24 +35,16 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 // The program's fragment shader. Passes of VTK put code in the place of the comments that begin with //VTK. Depth peeling casts the
-// rays of a pixel between layers of translucent geometry, by up to two calls of castRay(): each has a picture of its own. Where no
-// pass peels, WHOLE is defined. Its names are those of meshes' shaders, for ambient occlusion.
+// rays of a pixel between layers of translucent geometry, by up to two calls of castRay(): each has a picture of its own. Ambient
+// occlusion wants a mesh's positions and normals, under the names in meshes' shaders. Without such a pass the program has no code for
+// it: the first picture waits for the compiler.
 const char* const vtkPMBPictureShader = R"(//VTK::System::Dec
-//PMB::Whole
+//PMB::Pass::Def
 //VTK::Output::Dec
 uniform samplerBuffer colors;
 uniform samplerBuffer depth;
 uniform ivec2 size;
-uniform mat4 clipToView;
-uniform bool covers;
-uniform bool finds;
-uniform int wanted;
 in vec2 texCoord;
-
-// Names that the passes use.
-uniform vec2 in_inverseWindowSize;
-const float g_opacityThreshold = 1.0;
-//VTK::DepthPeeling::Dec
 
 int TexelOf(ivec2 at)
 {
@@ -60,20 +52,14 @@ int TexelOf(ivec2 at)
   return at.x + size.x * at.y;
 }
 
-vec3 PositionOf(ivec2 at)
-{
-  vec3 window = vec3((vec2(at) + 0.5) / vec2(size), texelFetch(depth, TexelOf(at)).r);
-  vec4 view = clipToView * vec4(2.0 * window - 1.0, 1.0);
-  return view.xyz / view.w;
-}
+#ifdef PEELED
+uniform bool finds;
+uniform int wanted;
 
-// To the neighbour that is nearer in depth.
-vec3 SlopeAt(ivec2 at, ivec2 side)
-{
-  vec3 before = PositionOf(at) - PositionOf(at - side);
-  vec3 after = PositionOf(at + side) - PositionOf(at);
-  return abs(before.z) < abs(after.z) ? before : after;
-}
+// Names that the pass uses.
+uniform vec2 in_inverseWindowSize;
+const float g_opacityThreshold = 1.0;
+//VTK::DepthPeeling::Dec
 
 int number = 0;
 vec2 interval = vec2(0.0, 1.0);
@@ -90,7 +76,37 @@ vec4 castRay(float start, float end)
 
 void main()
 {
-#ifdef WHOLE
+  //VTK::CallWorker::Impl
+  if (finds && interval.x <= interval.y)
+  {
+    discard;
+  }
+  gl_FragData[0] = finds ? vec4(interval, 0.0, 1.0) : gl_FragData[0];
+}
+#else
+uniform bool covers;
+
+#ifdef LIT
+uniform mat4 clipToView;
+
+vec3 PositionOf(ivec2 at)
+{
+  vec3 window = vec3((vec2(at) + 0.5) / vec2(size), texelFetch(depth, TexelOf(at)).r);
+  vec4 view = clipToView * vec4(2.0 * window - 1.0, 1.0);
+  return view.xyz / view.w;
+}
+
+// To the neighbour that is nearer in depth.
+vec3 SlopeAt(ivec2 at, ivec2 side)
+{
+  vec3 before = PositionOf(at) - PositionOf(at - side);
+  vec3 after = PositionOf(at + side) - PositionOf(at);
+  return abs(before.z) < abs(after.z) ? before : after;
+}
+#endif
+
+void main()
+{
   ivec2 at = ivec2(texCoord * vec2(size));
   vec4 color = texelFetch(colors, TexelOf(at));
   if (color.a == 0.0)
@@ -99,18 +115,13 @@ void main()
   }
   gl_FragData[0] = covers ? vec4(color.rgb / color.a, color.a) : color;
   gl_FragDepth = texelFetch(depth, TexelOf(at)).r;
+#ifdef LIT
   vec4 vertexVC = vec4(PositionOf(at), 1.0);
   vec3 normalVCVSOutput = normalize(cross(SlopeAt(at, ivec2(1, 0)), SlopeAt(at, ivec2(0, 1))));
   //VTK::Light::Impl
-#else
-  //VTK::CallWorker::Impl
-  if (finds && interval.x <= interval.y)
-  {
-    discard;
-  }
-  gl_FragData[0] = finds ? vec4(interval, 0.0, 1.0) : gl_FragData[0];
 #endif
 }
+#endif
 )";
 
 // A texture that reports its release by VTK, also where the window loses its context.
@@ -196,11 +207,15 @@ public:
       pass->PreReplaceShaderValues(none, none, this->Fragment, mapper, prop);
     }
     this->Peels = this->Fragment.find("//VTK::CallWorker::Impl") == std::string::npos;
-    vtkShaderProgram::Substitute(this->Fragment, "//PMB::Whole", this->Peels ? "" : "#define WHOLE");
     for (vtkOpenGLRenderPass* pass : this->Passes)
     {
       pass->PostReplaceShaderValues(none, none, this->Fragment, mapper, prop);
     }
+    const bool isChanged = this->Fragment != vtkPMBPictureShader;
+    vtkShaderProgram::Substitute(this->Fragment, "//PMB::Pass::Def",
+      this->Peels   ? "#define PEELED"
+        : isChanged ? "#define LIT"
+                    : "");
   }
 
   // Whether a pass casts two intervals of each ray, which can be empty, and not whole rays.

@@ -30,7 +30,7 @@ SKIPPED = (  # the beginning of a command, and why it is not run
     ("./pmb bench", "needs a GPU, or minutes"),
     ("bash Testing/GPU/", "needs a GPU"),
     ("Testing/GPU/", "for a machine with a GPU"),
-    ("bash Testing/Benchmarks/Papers/run.sh", "needs nvcc, and builds for two minutes"),
+    ("bash Testing/Papers/run.sh", "needs nvcc, and builds for two minutes"),
     ("PMB_CPU_PATH=portable gdb ", "needs a person"),
     ("build/asan/", "minutes, and a build of .ci/run; the tests filters_Fuzz have the same in short"),
 )

@@ -257,9 +257,11 @@ static void light_colors(ray_lanes *s)
   for (int i = 0; i < job->light_count; ++i) {
     add_light(s, i);
   }
+  const int is_surface = job->mode == PMB_RAY_ISOSURFACE;
   for (int c = 0; c < 3; ++c) {
     PMB_EACH_LANE (l) {
-      s->entry[c][l] = pmb_ray_lit(s->normal[0][l], s->entry[c][l], s->sum[c][l], s->shine[c][l]);
+      const float brightest = pmb_ray_brightest(is_surface, s->entry[3][l]);
+      s->entry[c][l] = pmb_ray_lit(s->normal[0][l], s->entry[c][l], s->sum[c][l], s->shine[c][l], brightest);
     }
   }
 }

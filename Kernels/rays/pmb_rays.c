@@ -392,6 +392,19 @@ static void scale_table(const pmb_ray_request *request, int colors, int most, pm
   job->table_per_unit = (colors - 1) / 2.0 / (high / 2 * job->table_scale - low / 2 * job->table_scale);
 }
 
+/* Sets how gradients become places in the table of factors. */
+static void scale_gradients(const pmb_frame *frame, const pmb_ray_request *request, pmb_ray_job *job)
+{
+  const double per_unit = frame->gradient_scale / request->gradient_high * job->gradient_unit;
+  int exponent;
+  (void)frexp(per_unit, &exponent);
+  const double scale = ldexp(1, exponent < -120 ? -120 : exponent < 120 ? exponent : 120);
+  for (int i = 0; i < 9; ++i) {
+    job->steepness[i] = (float)(frame->normal[i] * (request->gradient_size - 1) * per_unit / scale);
+  }
+  job->steepness_scale = (float)scale;
+}
+
 /* Sets the job's tables. */
 static pmb_status make_tables(pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
 {
@@ -439,10 +452,9 @@ static pmb_status make_tables(pmb_context *context, const pmb_ray_request *reque
   job->table_version = part->version;
   scale_table(request, colors, !is_surface && !pmb_type_is_wide(context->volume.type) ? 120 : 1000, job);
   job->gradient_size = gradient_size;
-  job->gradient_table = gradient_size ? parts.gradients : NULL;
-  for (int i = 0; i < 9 && gradient_size; ++i) {
-    job->steepness[i] = (float)(context->frame.normal[i] * context->frame.gradient_scale / request->gradient_high *
-      (gradient_size - 1) * job->gradient_unit);
+  if (gradient_size) {
+    job->gradient_table = parts.gradients;
+    scale_gradients(&context->frame, request, job);
   }
   return PMB_OK;
 }

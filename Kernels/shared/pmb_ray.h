@@ -468,19 +468,27 @@ PMB_INLINE void pmb_ray_normal(const float matrix[9], float turn, float gradient
   }
 }
 
+/* The brightest color. A surface's is 1 after the opacity, as that of a mesh in OpenGL's framebuffer; a sample's is 1 before. */
+PMB_INLINE float pmb_ray_brightest(int is_surface, float opacity)
+{
+  return is_surface ? 1 / (opacity + 1e-9f) : 1;
+}
+
 /* A color under the sum of all lights. Without a normal (NaN) it stays unlit. */
-PMB_INLINE float pmb_ray_lit(float normal, float color, float sum, float shine)
+PMB_INLINE float pmb_ray_lit(float normal, float color, float sum, float shine, float brightest)
 {
   const float lit = color * sum + shine;
-  return PMB_IS_FINITE(normal) ? (lit < 1 ? (lit > 0 ? lit : 0) : 1) : color;
+  return PMB_IS_FINITE(normal) ? (lit < brightest ? (lit > 0 ? lit : 0) : brightest) : color;
 }
 
 /* The factor of the opacity for an index-space gradient. */
 PMB_INLINE float pmb_ray_gradient_opacity(const pmb_ray_job *job, const float gradient[3])
 {
+  const float scale = job->steepness_scale;
   float steep[3], behind;
   for (int a = 0; a < 3; ++a) {
-    steep[a] = PMB_NAME_F32(pmb_world_gradient)(job->steepness, a, gradient[0], gradient[1], gradient[2]);
+    steep[a] = PMB_NAME_F32(pmb_world_gradient)(
+      job->steepness, a, gradient[0] * scale, gradient[1] * scale, gradient[2] * scale);
   }
   const float *entry =
     job->gradient_table + pmb_ray_find_color(job->gradient_size, sqrtf(pmb_ray_dot(steep, steep)), &behind);
@@ -533,8 +541,9 @@ PMB_INLINE void pmb_ray_light_color(
     const float light[3] = { arrives * all[0], arrives * all[1], arrives * all[2] };
     pmb_ray_reflect(job, turn == 0, normal, ray->view, to, light, sum, shine);
   }
+  const float brightest = pmb_ray_brightest(turn != 0, color[3]);
   for (int c = 0; c < 3; ++c) {
-    color[c] = pmb_ray_lit(normal[0], color[c], sum[c], shine[c]);
+    color[c] = pmb_ray_lit(normal[0], color[c], sum[c], shine[c], brightest);
   }
 }
 

@@ -60,8 +60,9 @@ typedef struct pmb_ray_job {
   double table_scale, table_low, table_per_unit; /* the place of a value is (value * scale - low) * per_unit */
   uint64_t table_version;                        /* of both tables: changes with them */
   const float *gradient_table;                   /* NULL: none */
-  float steepness[9];                            /* from index gradients to places in gradient_table */
-  const void *color_by;                          /* NULL: none */
+  float steepness[9];                            /* from index gradients times steepness_scale to places in it */
+  float steepness_scale; /* a power of two: numbers of the product neither overflow nor underflow */
+  const void *color_by;  /* NULL: none */
   pmb_type color_by_type;
 } pmb_ray_job;
 

@@ -6,13 +6,13 @@ Isovalue change: from the new isovalue to the new vtkPolyData; each isovalue is 
 before is still held, as a view holds it. First extraction: the filter and the array are new. The first of the process
 includes CUDA's own start. "memory of earlier output is there": surfaces were made and given up before, as in a session
 in which the user has worked."""
-import argparse
 import os
 import statistics
 import sys
-import time
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+from bench_common import ISOVALUES, contour_of, image_of, milliseconds, parser_of, sampled
+
+parser = parser_of(__doc__)
 parser.add_argument("--size", type=int, default=512, help="samples per side (512)")
 parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)),
                     help="of this filter on the processor and of Flying Edges (all cores)")
@@ -21,14 +21,12 @@ parser.add_argument("--rehearse", action="store_true", help="tiny, with the proc
 options = parser.parse_args()
 if options.rehearse:
     options.size, options.repeats = 24, 2
-# VTK reads this when it first uses threads; without it Debian's VTK has one thread.
-os.environ["VTK_SMP_BACKEND_IN_USE"] = "STDThread"
 os.environ["VTK_SMP_MAX_THREADS"] = str(options.threads)
 
 import numpy  # noqa: E402
 from pmb import vtkPMBContourFilter  # noqa: E402
-from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy  # noqa: E402
-from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData  # noqa: E402
+from vtkmodules.util.numpy_support import vtk_to_numpy  # noqa: E402
+from vtkmodules.vtkCommonDataModel import vtkPolyData  # noqa: E402
 from vtkmodules.vtkFiltersCore import vtkContourFilter, vtkFlyingEdges3D  # noqa: E402
 
 CPU = vtkPMBContourFilter.CPU
@@ -36,58 +34,20 @@ GPU = CPU if options.rehearse else vtkPMBContourFilter.GPU
 WARM_UP = 5
 
 
-def cayley(x, y, z):
-    return 1 - 16 * x * y * z - 4 * (x * x + y * y + z * z)
-
-
-def gyroid(x, y, z):
-    k = numpy.float32(16 * numpy.pi)
-    s, c = numpy.sin, numpy.cos
-    return s(k * x) * c(k * y) + s(k * y) * c(k * z) + s(k * z) * c(k * x)
-
-
-# Name, function on [-1,1]^3, isovalue.
-VOLUMES = (("Cayley", cayley, -0.012), ("gyroid", gyroid, 0.1))
-
-
-def fill(function, size):
-    x = numpy.linspace(-1, 1, size, dtype=numpy.float32)
-    samples = numpy.empty((size, size, size), numpy.float32)
-    for k in range(size):  # slice by slice: the temporaries stay in the cache
-        samples[k] = function(x[None, :], x[:, None], x[k])
-    return samples
-
-
-def image(samples):
-    """A vtkImageData in newly written memory, as from a reader."""
-    array = numpy_to_vtk(samples.ravel(), deep=True)
-    array.SetName("samples")
-    data = vtkImageData()
-    data.SetDimensions(*samples.shape[::-1])
-    data.GetPointData().SetScalars(array)
-    return data
-
-
 def algorithm(kind, data, isovalue, device=None):
-    new = kind()
-    new.SetInputData(data)
-    new.ComputeNormalsOn()
-    new.ComputeScalarsOff()
-    new.SetValue(0, isovalue)
-    if device is not None:
-        new.SetDevice(device)
-        new.SetNumberOfThreads(options.threads)
-    return new
+    return contour_of(kind, data, isovalue, device, options.threads)
 
 
 def extract(contour, isovalue):
     """Milliseconds from the isovalue to the surface, and the surface."""
-    begin = time.perf_counter()
-    contour.SetValue(0, isovalue)
-    contour.Update()
     surface = vtkPolyData()
-    surface.ShallowCopy(contour.GetOutput())
-    return 1e3 * (time.perf_counter() - begin), surface
+
+    def run():
+        contour.SetValue(0, isovalue)
+        contour.Update()
+        surface.ShallowCopy(contour.GetOutput())
+
+    return milliseconds(run), surface
 
 
 def changes(contour, isovalue, repeats, keep):
@@ -111,7 +71,7 @@ def first(samples, isovalue, device, repeats, warm):
         if contour and not warm:
             held = None
             contour.ReleaseDeviceMemory()
-        contour = algorithm(vtkPMBContourFilter, image(samples), isovalue, device)
+        contour = algorithm(vtkPMBContourFilter, image_of(samples), isovalue, device)
         ms, new = extract(contour, isovalue)
         held, new = new, None
         times.append(ms)
@@ -154,10 +114,10 @@ def bench_gpu(samples, data, isovalue):
     return ours
 
 
-def bench(name, function, isovalue):
+def bench(name, isovalue):
     print(f"{name} {options.size}^3 f32 at {isovalue}")
-    samples = fill(function, options.size)
-    data = image(samples)
+    samples = sampled(name, options.size)
+    data = image_of(samples)
     ours = bench_gpu(samples, data, isovalue)
     processor = algorithm(vtkPMBContourFilter, data, isovalue, CPU)
     threads = f"{options.threads} threads"
@@ -179,9 +139,8 @@ def bench(name, function, isovalue):
 
 
 def main():
-    good = [bench(*volume) for volume in VOLUMES]
-    sys.stdout.flush()
-    os._exit(0 if all(good) else 1)
+    good = [bench(*volume) for volume in ISOVALUES.items()]
+    sys.exit(0 if all(good) else 1)
 
 
 main()

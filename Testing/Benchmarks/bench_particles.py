@@ -3,31 +3,26 @@
 splashsurf where Python finds pysplashsurf (the same kernel, cell size and isovalue). Radius 0.5, smoothing length 1, cells
 of 0.25. Runs in pvpython.
 
-usage: bench_particles.py [--scene NAME] [--particles N] [--threads N] [--runs N] [--spin] [--vtk]
-  --scene      dam: water with waves and spray, spacing 1 (default); galaxy: two arms, dense at the center, most of the
-               box is empty; molecules: chains of 1000 spheres, radii from 0.2 to 2, which the others do not have; box:
-               the dam with the polynomial kernel in a box of 128^3 cells, with 500000 particles or more 256^3
-  --particles  about so many (200000)
-  --threads    of each (1)
-  --runs       of which the fastest counts (3)
-  --spin       turns the particles by a degree about z before each run, and prints the median of the runs
-  --vtk        VTK's filters too: they fill a grid over the whole box, which takes minutes for 50000 particles or more
-
 Column MB: the most memory that a run takes beside what the process had before."""
-import argparse
 import os
 import time
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--scene", choices=("dam", "galaxy", "molecules", "box"), default="dam")
-parser.add_argument("--particles", type=int, default=200000)
-parser.add_argument("--threads", type=int, default=1)
-parser.add_argument("--runs", type=int, default=3)
-parser.add_argument("--spin", action="store_true")
-parser.add_argument("--vtk", action="store_true")
+from bench_common import parser_of
+
+parser = parser_of(__doc__)
+parser.add_argument("--scene", choices=("dam", "galaxy", "molecules", "box"), default="dam",
+                    help="dam: water with waves and spray, spacing 1 (default); galaxy: two arms, dense at the center, "
+                    "mostly empty; molecules: chains of 1000 spheres, radii from 0.2 to 2, which the others do not have; "
+                    "box: the dam with the polynomial kernel in a box of 128^3 cells, with 500000 particles or more 256^3")
+parser.add_argument("--particles", type=int, default=200000, help="about so many (200000)")
+parser.add_argument("--threads", type=int, default=1, help="of each (1)")
+parser.add_argument("--runs", type=int, default=3, help="of which the fastest counts (3)")
+parser.add_argument("--spin", action="store_true", help="turns the particles by a degree about z before each run; prints the "
+                    "median of the runs")
+parser.add_argument("--vtk", action="store_true", help="VTK's filters too: they fill a grid over the whole box, which takes "
+                    "minutes for 50000 particles or more")
 options = parser.parse_args()
 os.environ["RAYON_NUM_THREADS"] = os.environ["VTK_SMP_MAX_THREADS"] = str(options.threads)
-os.environ.setdefault("VTK_SMP_BACKEND_IN_USE", "STDThread")  # otherwise Debian's VTK has one thread
 
 import numpy  # noqa: E402
 from paraview import simple  # noqa: E402, F401: loads the plugin, which knows where pmb is

@@ -2,35 +2,28 @@
 """Times a ParaView user's wait from a new isovalue to the drawn picture: PMB Contour beside ParaView's Contour and
 vtkFlyingEdges3D. Runs in pvpython with a display. float32, normals on, scalars off, 1024 x 1024 pixels, milliseconds.
 
-usage: bench_picture.py [--size N] [--changes N] [--peers N] [--volume NAME] [--save FOLDER]
-  --size     samples per side (512 with a GPU, else 256)
-  --changes  isovalue changes of PMB Contour of which the median is printed (7)
-  --peers    the same of the other filters (2; 0: leave them out)
-  --volume   cayley or gyroid (both)
-  --save     write the last picture of each row into FOLDER
-
 The first rows are of 8^3 samples, with next to no triangles: the time that ParaView itself takes.
 
 Columns: `first`, update and picture after Apply; `filter`, the filter's own execution; `update`, UpdatePipeline, with the
 filter; `render`, Render after it; `picture`, update and render together; `again`, the same picture drawn once more;
 `turn`, a picture of a drag with the mouse."""
-import argparse
+import ctypes
 import glob
 import os
 import re
 import time
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--size", type=int)
-parser.add_argument("--changes", type=int, default=7)
-parser.add_argument("--peers", type=int, default=2)
-parser.add_argument("--volume", choices=("cayley", "gyroid"))
-parser.add_argument("--save")
+from bench_common import ISOVALUES, milliseconds, parser_of, volume
+
+parser = parser_of(__doc__)
+parser.add_argument("--size", type=int, help="samples per side (512 with a GPU, else 256)")
+parser.add_argument("--changes", type=int, default=7, help="isovalue changes of PMB Contour, of which the median counts (7)")
+parser.add_argument("--peers", type=int, default=2, help="the same of the other filters (2; 0: leave them out)")
+parser.add_argument("--volume", choices=tuple(ISOVALUES), help="only this one")
+parser.add_argument("--save", help="write the last picture of each row into this folder")
 options = parser.parse_args()
-os.environ.setdefault("VTK_SMP_BACKEND_IN_USE", "STDThread")  # otherwise Debian's VTK has one thread
 
 import numpy  # noqa: E402
-from bench_volumes import ISOVALUES, volume  # noqa: E402
 from paraview import simple  # noqa: E402
 from vtkmodules.vtkCommonCore import vtkCommand  # noqa: E402
 
@@ -40,12 +33,6 @@ def source_of(name, size):
     source.GetClientSideObject().SetOutput(volume(name, size))
     source.UpdatePipeline()
     return source
-
-
-def milliseconds(call):
-    begin = time.perf_counter()
-    call()
-    return 1e3 * (time.perf_counter() - begin)
 
 
 class Stopwatch:
@@ -142,4 +129,5 @@ def main():
 
 
 main()
+ctypes.CDLL(None).fflush(None)  # from ParaView 5.13 on Python's output goes through C's
 os._exit(0)  # a live view can make the exit code of a success 1

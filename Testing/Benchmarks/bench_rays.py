@@ -2,32 +2,24 @@
 """From a change to the drawn picture of a volume: vtkPMBVolumeMapper beside VTK's two volume mappers. Runs in pvpython with
 a display. float32, 1024 x 1024 pixels, sample distance half a voxel, light on, milliseconds.
 
-usage: bench_rays.py [--size N] [--pixels N] [--changes N] [--volume NAME] [--save FOLDER] [--stops N]
-  --size     samples per side (512 with a GPU, else 256)
-  --pixels   of the picture, per side (1024)
-  --changes  of which the median is printed (5)
-  --volume   cayley or gyroid (both)
-  --save     write the last picture of each row into FOLDER
-  --stops    instead: stop N pictures of the CPU at random times by AbortCheckEvent; from the wish to the end of Render()
-
 Columns: `first`, the first picture; `turn`, a picture after the camera moved; `change`, after another isovalue or
 opacity."""
-import argparse
 import os
 import time
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--size", type=int)
-parser.add_argument("--pixels", type=int, default=1024)
-parser.add_argument("--changes", type=int, default=5)
-parser.add_argument("--volume", choices=("cayley", "gyroid"))
-parser.add_argument("--save")
-parser.add_argument("--stops", type=int)
+from bench_common import ISOVALUES, milliseconds, parser_of, volume
+
+parser = parser_of(__doc__)
+parser.add_argument("--size", type=int, help="samples per side (512 with a GPU, else 256)")
+parser.add_argument("--pixels", type=int, default=1024, help="of the picture, per side (1024)")
+parser.add_argument("--changes", type=int, default=5, help="of which the median is printed (5)")
+parser.add_argument("--volume", choices=tuple(ISOVALUES), help="only this one")
+parser.add_argument("--save", help="write the last picture of each row into this folder")
+parser.add_argument("--stops", type=int, help="instead: stop so many pictures of the CPU at random times by "
+                    "AbortCheckEvent; from the wish to the end of Render()")
 options = parser.parse_args()
-os.environ.setdefault("VTK_SMP_BACKEND_IN_USE", "STDThread")  # otherwise Debian's VTK has one thread
 
 import numpy  # noqa: E402
-from bench_volumes import ISOVALUES, volume  # noqa: E402
 from paraview import simple  # noqa: E402, F401: loads the plugin, which knows where pmb is
 from pmb.vtkPMBRendering import vtkPMBVolumeMapper  # noqa: E402
 from vtkmodules.util.numpy_support import numpy_to_vtk  # noqa: E402
@@ -52,12 +44,6 @@ def look_of(image, isovalue, isosurface):
     made.ShadeOn()
     made.GetIsoSurfaceValues().SetValue(0, isovalue)
     return made, opacity
-
-
-def milliseconds(call):
-    begin = time.perf_counter()
-    call()
-    return 1e3 * (time.perf_counter() - begin)
 
 
 def open_window(mapper, image, look, isosurface):

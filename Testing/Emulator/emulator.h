@@ -44,6 +44,17 @@ cudaError_t emulator_run(const emulator_work *work);
 uint64_t emulator_setting(const char *name, uint64_t otherwise);
 uint64_t emulator_seed(void);
 
+/* Makes memory of the host the device's, until it is unmapped. */
+void emulator_map(void *memory, size_t bytes);
+void emulator_unmap(void *memory);
+
+/* Lets CUDA map the buffers of a real OpenGL. map gives memory of the host, or NULL, and its bytes. NULL: no OpenGL. */
+typedef struct emulator_gl {
+  void *(*map)(unsigned name, size_t *bytes);
+  void (*unmap)(unsigned name);
+} emulator_gl;
+void emulator_use_gl(const emulator_gl *gl);
+
 /* For tests of the emulator: makes the device usable after a failure and cudaDeviceReset, which a driver does not. */
 void emulator_revive(void);
 

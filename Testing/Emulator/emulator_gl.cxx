@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * OpenGL buffers as CUDA's resources, without OpenGL: a buffer is a piece of device memory. See runtime.h. */
-#include <cuda_runtime.h>
+ * OpenGL buffers as CUDA's resources. Without OpenGL a buffer is a piece of device memory; with emulator_use_gl a real buffer,
+ * in the host's memory while it is mapped. See runtime.h. */
+#include "emulator.h"
 
 #include <map>
 
@@ -8,10 +9,17 @@ struct cudaGraphicsResource {
   void *memory;
   size_t bytes;
   int mapped;
+  unsigned name; /* of a real buffer; else 0 */
 };
 
 static std::map<unsigned, cudaGraphicsResource> &buffers = *new std::map<unsigned, cudaGraphicsResource>();
 static int device;
+static const emulator_gl *gl;
+
+void emulator_use_gl(const emulator_gl *real)
+{
+  gl = real;
+}
 
 void *emulator_gl_buffer(unsigned name, size_t bytes)
 {
@@ -29,20 +37,30 @@ cudaError_t cudaGLGetDevices(unsigned *count, int *devices, unsigned, cudaGLDevi
 {
   *count = 1;
   devices[0] = device;
-  return buffers.empty() ? cudaErrorNoDevice : cudaSuccess;
+  return buffers.empty() && !gl ? cudaErrorNoDevice : cudaSuccess;
 }
 
 cudaError_t cudaGraphicsGLRegisterBuffer(cudaGraphicsResource **resource, unsigned name, unsigned)
 {
   const auto found = buffers.find(name);
-  *resource = found == buffers.end() ? NULL : new cudaGraphicsResource(found->second);
+  *resource = gl             ? new cudaGraphicsResource{ NULL, 0, 0, name }
+    : found == buffers.end() ? NULL
+                             : new cudaGraphicsResource(found->second);
   return *resource ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 cudaError_t cudaGraphicsMapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t)
 {
   for (int i = 0; i < count; ++i) {
-    resources[i]->mapped = 1;
+    cudaGraphicsResource *one = resources[i];
+    if (one->name) {
+      one->memory = gl ? gl->map(one->name, &one->bytes) : NULL;
+      if (!one->memory) {
+        return cudaErrorUnknown;
+      }
+      emulator_map(one->memory, one->bytes);
+    }
+    one->mapped = 1;
   }
   return cudaSuccess;
 }
@@ -56,10 +74,15 @@ cudaError_t cudaGraphicsResourceGetMappedPointer(void **memory, size_t *bytes, c
 
 cudaError_t cudaGraphicsUnmapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t stream)
 {
+  const cudaError_t error = cudaStreamSynchronize(stream);
   for (int i = 0; i < count; ++i) {
+    if (resources[i]->mapped && resources[i]->name) {
+      emulator_unmap(resources[i]->memory);
+      gl->unmap(resources[i]->name);
+    }
     resources[i]->mapped = 0;
   }
-  return cudaStreamSynchronize(stream);
+  return error;
 }
 
 cudaError_t cudaGraphicsUnregisterResource(cudaGraphicsResource_t resource)

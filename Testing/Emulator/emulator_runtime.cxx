@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * CUDA's runtime on the CPU; see emulator.h. All devices share memory and fail together. */
+ * CUDA's runtime on the CPU; see emulator.h. All devices share a limit on memory and fail together. */
 #include "emulator.h"
 
 #include <stdio.h>
@@ -22,6 +22,7 @@ struct CUstream_st {
 };
 
 struct CUevent_st {
+  int device;
   CUstream_st *stream; /* where it was last recorded */
   uint64_t place;      /* it is done after so many of the stream's operations */
   std::chrono::steady_clock::time_point time;
@@ -36,11 +37,17 @@ int dead;                  /* this process cannot use the device again, as with 
 thread_local int current_device;
 thread_local cudaError_t last_error;
 
-/* References, so that they stay until the program ends: the size of each allocation, and the dynamic shared memory that kernels
- * requested beyond the usual size. */
-std::map<char *, size_t> &device_memory = *new std::map<char *, size_t>();
-std::map<char *, size_t> &pinned_memory = *new std::map<char *, size_t>();
-std::map<char *, size_t> &registered_memory = *new std::map<char *, size_t>();
+struct piece {
+  size_t bytes;
+  int device; /* its reset frees the piece */
+};
+typedef std::map<char *, piece> pieces_by_address;
+
+/* References, so that they stay until the program ends: allocations, and the dynamic shared memory that kernels requested
+ * beyond the usual size. */
+pieces_by_address &device_memory = *new pieces_by_address();
+pieces_by_address &pinned_memory = *new pieces_by_address();
+pieces_by_address &registered_memory = *new pieces_by_address();
 std::map<emulator_any, int> &allowed_shared = *new std::map<emulator_any, int>();
 std::set<CUstream_st *> &streams = *new std::set<CUstream_st *>();
 std::set<CUevent_st *> &events = *new std::set<CUevent_st *>();
@@ -122,24 +129,22 @@ cudaError_t enqueue(cudaStream_t given, operation work)
   return failure;
 }
 
-void free_streams(void)
+/* Removes the elements of the current device from a set of streams or events. */
+template <class SET> void free_of_device(SET *all)
 {
-  for (CUstream_st *stream : streams) {
-    if (stream != stream_of(NULL)) {
-      delete stream;
+  for (auto at = all->begin(); at != all->end();) {
+    const auto one = *at;
+    at = one->device == current_device ? all->erase(at) : std::next(at);
+    if (all->count(one) == 0 && (void *)one != (void *)stream_of(NULL)) {
+      delete one;
     }
   }
-  for (CUevent_st *event : events) {
-    delete event;
-  }
-  streams.clear();
-  events.clear();
 }
 
 /* ---- memory ---- */
 
 /* Whether all bytes are in one allocation. */
-int lies_in(const std::map<char *, size_t> &pieces, const void *memory, size_t bytes)
+int lies_in(const pieces_by_address &pieces, const void *memory, size_t bytes)
 {
   char *const begin = (char *)memory;
   auto piece = pieces.upper_bound(begin);
@@ -147,7 +152,7 @@ int lies_in(const std::map<char *, size_t> &pieces, const void *memory, size_t b
     return 0;
   }
   --piece;
-  return begin + bytes <= piece->first + piece->second;
+  return begin + bytes <= piece->first + piece->second.bytes;
 }
 
 /* Whether a copy of this kind is valid. */
@@ -157,51 +162,51 @@ int is_valid_copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
     lies_in(device_memory, from, bytes) == (kind != cudaMemcpyHostToDevice);
 }
 
-cudaError_t allocate(std::map<char *, size_t> *pieces, void **memory, size_t bytes)
+cudaError_t allocate(pieces_by_address *pieces, void **memory, size_t bytes)
 {
   void *piece = NULL;
   if (posix_memalign(&piece, 256, bytes) != 0) {
     return cudaErrorMemoryAllocation;
   }
   memset(piece, EMULATOR_POISON, bytes);
-  (*pieces)[(char *)piece] = bytes;
+  (*pieces)[(char *)piece] = { bytes, current_device };
   *memory = piece;
   return cudaSuccess;
 }
 
-cudaError_t release(std::map<char *, size_t> *pieces, void *memory)
+cudaError_t release(pieces_by_address *pieces, void *memory)
 {
   const auto piece = pieces->find((char *)memory);
   if (!memory || piece == pieces->end()) {
     return memory ? cudaErrorInvalidValue : cudaSuccess;
   }
   run_all_streams();
-  device_bytes -= pieces == &device_memory ? piece->second : 0;
+  device_bytes -= pieces == &device_memory ? piece->second.bytes : 0;
   pieces->erase(piece);
   free(memory);
   return cudaSuccess;
 }
 
-void free_all(std::map<char *, size_t> *pieces)
+/* Frees what belongs to the current device. */
+void free_all(pieces_by_address *pieces, int is_owner)
 {
-  for (const auto &piece : *pieces) {
-    free(piece.first);
+  for (auto at = pieces->begin(); at != pieces->end();) {
+    if (at->second.device != current_device) {
+      ++at;
+      continue;
+    }
+    device_bytes -= pieces == &device_memory ? at->second.bytes : 0;
+    if (is_owner) {
+      free(at->first);
+    }
+    at = pieces->erase(at);
   }
-  pieces->clear();
 }
 
 size_t limit_of_device(void)
 {
   static const size_t limit = (size_t)emulator_setting("PMB_EMULATOR_MEMORY", (uint64_t)4 << 30);
   return limit;
-}
-
-void free_memory(void)
-{
-  free_all(&device_memory);
-  free_all(&pinned_memory);
-  registered_memory.clear();
-  device_bytes = 0;
 }
 
 } // namespace
@@ -216,6 +221,21 @@ uint64_t emulator_seed(void)
 {
   static const uint64_t seed = emulator_setting("PMB_EMULATOR_SEED", 1);
   return seed;
+}
+
+void emulator_map(void *memory, size_t bytes)
+{
+  const std::lock_guard<std::recursive_mutex> guard(lock);
+  device_memory[(char *)memory] = { bytes, current_device };
+  device_bytes += bytes;
+}
+
+void emulator_unmap(void *memory)
+{
+  const std::lock_guard<std::recursive_mutex> guard(lock);
+  run_all_streams();
+  device_bytes -= device_memory[(char *)memory].bytes;
+  device_memory.erase((char *)memory);
 }
 
 void emulator_revive(void)
@@ -275,8 +295,11 @@ cudaError_t cudaDeviceReset(void)
 {
   const std::lock_guard<std::recursive_mutex> guard(lock);
   run_all_streams();
-  free_streams();
-  free_memory();
+  free_of_device(&streams);
+  free_of_device(&events);
+  free_all(&device_memory, 1);
+  free_all(&pinned_memory, 1);
+  free_all(&registered_memory, 0);
   dead |= failure != cudaSuccess;
   failure = cudaSuccess;
   return cudaSuccess;
@@ -381,7 +404,7 @@ cudaError_t cudaHostRegister(void *memory, size_t bytes, unsigned)
 {
   return call([=] {
     const int fresh = !lies_in(registered_memory, memory, 1);
-    registered_memory.emplace((char *)memory, bytes);
+    registered_memory.emplace((char *)memory, piece{ bytes, current_device });
     return fresh ? cudaSuccess : cudaErrorHostMemoryAlreadyRegistered;
   });
 }
@@ -523,6 +546,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
 {
   return call([=] {
     *event = new CUevent_st();
+    (*event)->device = current_device;
     events.insert(*event);
     return cudaSuccess;
   });

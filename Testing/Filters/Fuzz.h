@@ -180,10 +180,10 @@ int JudgeLines(
 // Where the rounds run.
 enum Device
 {
-  ANY, // as the settings say
-  CPU, // never on a GPU
-  GPU, // always on a GPU, which there is
-  FAKE // on one of FakeGPU.h, as the settings say, with failures
+  ANY,     // as the settings say
+  CPU,     // never on a GPU
+  GPU,     // always on a GPU, which there is
+  EMULATED // on one of EmulatedGPU.h, as the settings say, with failures
 };
 
 // Counts of all rounds: a fuzzer that covers nothing finds nothing.
@@ -211,7 +211,7 @@ public:
   // Directly, or behind another filter.
   void SetInput(vtkImageData* image, bool behind);
 
-  // Updates and judges. `what`: for the report. `strike`: a fake GPU may fail meanwhile.
+  // Updates and judges. `what`: for the report. `strike`: an emulated GPU may fail meanwhile.
   void Check(const std::string& what, bool strike = true);
   // Updates with an abort or other settings at some progress; judges the output only if it is certain.
   void Disturb(const std::string& what);

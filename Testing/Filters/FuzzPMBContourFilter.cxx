@@ -4,8 +4,8 @@
 // new filter's. Prints the seed and number of each failed round.
 #include "Fuzz.h"
 
-#if defined(PMB_FUZZ_FAKE_GPU)
-#include "FakeGPU.h"
+#if defined(PMB_FUZZ_EMULATED)
+#include "EmulatedGPU.h"
 #endif
 
 #include <csignal>
@@ -26,8 +26,8 @@ struct Arguments
   uint64_t Seed = 1;
   long Rounds = 300;
   long First = 0;
-#if defined(PMB_FUZZ_FAKE_GPU)
-  fuzz::Device Device = FAKE;
+#if defined(PMB_FUZZ_EMULATED)
+  fuzz::Device Device = EMULATED;
 #else
   fuzz::Device Device = ANY;
 #endif
@@ -111,9 +111,12 @@ Report RunRound(uint64_t seed, long round, fuzz::Device device)
   Random random(seed * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(round));
   Random own(random.Bits());
   Report report;
-#if defined(PMB_FUZZ_FAKE_GPU)
-  fake_reset();
-  fake_set_present(own.Chance(90));
+#if defined(PMB_FUZZ_EMULATED)
+  gpu_reset();
+  if (own.Chance(10))
+  {
+    gpu_fail_at(GPU_CREATE, 1, GPU_BUSY);
+  }
 #endif
   const int kind = own.Int(0, 99);
   if (kind < 84)
@@ -128,8 +131,8 @@ Report RunRound(uint64_t seed, long round, fuzz::Device device)
   {
     RunComposite(own, device, report);
   }
-#if defined(PMB_FUZZ_FAKE_GPU)
-  const fake_facts facts = fake_get();
+#if defined(PMB_FUZZ_EMULATED)
+  const gpu_facts facts = gpu_get();
   FUZZ_CHECK(report, facts.faults == 0, "the core was used wrongly");
   FUZZ_CHECK(report, facts.contexts == 0, facts.contexts << " contexts are left");
   FUZZ_CHECK(report, facts.pieces == 0, facts.pieces << " pieces of host memory are left");
@@ -170,8 +173,8 @@ bool HasSeenAll(const Arguments& arguments)
             << t.Blocks << " blocks; " << t.Struck << " GPUs failed\n";
   const bool all = t.Meshes > 0 && t.Triangles > 0 && t.Lines > 0 && t.Fresh > 0 && t.Faults > 0 && t.Nothing > 0 &&
     t.Aborts > 0 && t.Changes > 0 && t.Shared > 0 && t.Blocks > 0;
-  const bool onGPU =
-    (t.OnGPU > 0 || arguments.Device == ANY || arguments.Device == CPU) && (t.Struck > 0 || arguments.Device != FAKE);
+  const bool onGPU = (t.OnGPU > 0 || arguments.Device == ANY || arguments.Device == CPU) &&
+    (t.Struck > 0 || arguments.Device != EMULATED);
   const bool enough = arguments.Rounds < 200 || (all && onGPU);
   if (!enough)
   {

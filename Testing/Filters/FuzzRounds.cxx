@@ -224,7 +224,7 @@ void RunComposite(Random& random, Device device, Report& report)
   filter->SetInputDataObject(blocks);
   for (int update = random.Int(0, 3); update >= 0 && report.Faults.empty(); --update)
   {
-    settings.Device = device == ANY || device == FAKE ? settings.Device : static_cast<int>(device);
+    settings.Device = device == ANY || device == EMULATED ? settings.Device : static_cast<int>(device);
     Apply(settings, filter);
     filter->Modified();
     said.Clear();

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Fuzz.h"
 
-#if defined(PMB_FUZZ_FAKE_GPU)
-#include "FakeGPU.h"
+#if defined(PMB_FUZZ_EMULATED)
+#include "EmulatedGPU.h"
 #endif
 
 #include "vtkCellData.h"
@@ -162,23 +162,23 @@ void Run::Update()
   this->Filter->Update();
 }
 
-// Whether a failure of the fake GPU has ended the execution.
+// Whether a failure of the emulated GPU has ended the execution.
 bool Run::UpdateStruck()
 {
-#if defined(PMB_FUZZ_FAKE_GPU)
-  const fake_call call = this->Dice.Pick({ FAKE_CREATE, FAKE_BIND, FAKE_COUNT, FAKE_EMIT, FAKE_SUMMARY });
-  fake_fail_at(call, this->Dice.Int(1, 2), this->Dice.Pick({ PMB_OUT_OF_MEMORY, PMB_TOO_LARGE, PMB_INTERNAL }));
+#if defined(PMB_FUZZ_EMULATED)
+  const gpu_call call = this->Dice.Pick({ GPU_CREATE, GPU_BIND, GPU_COUNT, GPU_EMIT, GPU_SUMMARY });
+  gpu_fail_at(call, this->Dice.Int(1, 2), this->Dice.Pick({ GPU_NO_MEMORY, GPU_BUSY, GPU_ILLEGAL_ADDRESS }));
 #endif
   this->Update();
-#if defined(PMB_FUZZ_FAKE_GPU)
-  fake_fail_at(call, 0, PMB_OK);
+#if defined(PMB_FUZZ_EMULATED)
+  gpu_fail_at(call, 0, GPU_BUSY);
 #endif
-  return this->Said->Errors() == 1 && pmbtest::Has(this->Said->Text(), "the fake GPU has a fault");
+  return this->Said->Errors() == 1 && pmbtest::Has(this->Said->Text(), "the GPU failed");
 }
 
 void Run::Check(const std::string& what, bool strike)
 {
-  if (this->Where == FAKE && strike && this->Dice.Chance(25))
+  if (this->Where == EMULATED && strike && this->Dice.Chance(25))
   {
     if (this->UpdateStruck())
     {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures in the field data, for several isovalues and blocks. (Values, ghost triangles: the fuzzer; too little memory:
-// TestPMBContourFilterFakeGPU; an abort: TestPMBContourFilterAbort.)
+// TestPMBContourFilterGPU; an abort: TestPMBContourFilterAbort.)
 #include "PMBTesting.h"
 
 #include "vtkDataArray.h"

@@ -39,7 +39,7 @@ pack_plugin() { # BUILD OUT
       die "there is no $name in $build; fix: build the plugin there first, with nvcc"
   done
   find "$stage" -name '*.so*' -exec strip --strip-unneeded {} +
-  cp "$here"/gpu_*.py "$here/../Plugin/plugin_testing.py" "$here/../Plugin/test_scenes.py" "$here/../Benchmarks/bench_gpu.py" "$stage/pmb_gpu/"
+  cp "$here"/gpu_*.py "$here/../Plugin/plugin_testing.py" "$here/../Plugin/test_scenes.py" "$here"/../Benchmarks/bench_{common,gpu}.py "$stage/pmb_gpu/"
   cp "$build/bin/FuzzPMBContourFilter" "$stage/pmb_gpu/" ||
     die "there is no bin/FuzzPMBContourFilter in $build; fix: build it with -DBUILD_TESTING=ON"
   strip "$stage/pmb_gpu/FuzzPMBContourFilter"

@@ -42,9 +42,8 @@ static void *counted_allocate(void *user, size_t bytes)
 static void counted_release(void *user, void *memory)
 {
   (void)user;
-  size_t *p = (size_t *)(void *)((char *)memory - 64);
+  OWNED size_t *p = (size_t *)(void *)((char *)memory - 64);
   host_bytes -= (int64_t)*p;
-  free(p);
 }
 
 /* Checks that all host memory was freed. */
@@ -160,7 +159,7 @@ static void next_context_works(subject *s)
 static void sweep(int code, int stride)
 {
   int passed_in_a_row = 0, counts[STEPS] = { 0 };
-  subject s;
+  OWNED_BY(subject_free) subject s;
   subject_make(&s);
   next_context_works(&s);
   const int64_t before = gpu_free_bytes();
@@ -178,7 +177,6 @@ static void sweep(int code, int stride)
   CHECK(stride > 8 || (counts[BIND] > 0 && counts[EMIT] > 0), "the sweep did not reach all steps");
   const int64_t after = gpu_free_bytes();
   CHECK(after > before - (8 << 20), "%lld bytes less are free on the GPU", (long long)(before - after));
-  subject_free(&s);
 }
 
 static void illegal_address_everywhere(void)
@@ -210,7 +208,7 @@ static void default_goes_to_the_cpu(void)
   for (int i = 0; i < 2; i++) {
     int told = 0;
     for (int n = 1; n < 60; n++) {
-      pmb_context *context = NULL;
+      OWNED_CONTEXT context = NULL;
       test_about("code %d at call %d", cases[i].code, n);
       set_fault(n, cases[i].code);
       if (!CHECK_STATUS(NULL, pmb_create(NULL, &context), PMB_OK)) continue;
@@ -219,7 +217,6 @@ static void default_goes_to_the_cpu(void)
       CHECK((info.device == PMB_DEVICE_GPU) == !*note, "device %d, note '%s'", (int)info.device, note);
       CHECK(!*note || (info.device_number == 0 && !info.device_name), "number %d", info.device_number);
       told += strstr(note, cases[i].text) != NULL;
-      pmb_destroy(context);
     }
     CHECK(told > 0, "code %d: never reported", cases[i].code);
   }
@@ -281,7 +278,7 @@ static int bystander_goes_on(bystander *b, subject *s)
 
 static void bystanders(void)
 {
-  subject s;
+  OWNED_BY(subject_free) subject s;
   int worked = 0, told = 0;
   subject_make(&s);
   for (int n = 3; n < (is_short() ? 20 : 90); n += 5) {
@@ -303,7 +300,6 @@ static void bystanders(void)
     pmb_host_release(b.memory);
   }
   printf("  the bystander's next call worked %d times and failed %d times\n", worked, told);
-  subject_free(&s);
 }
 
 /* ---- the GPU itself faults ---- */
@@ -311,7 +307,7 @@ static void bystanders(void)
 /* After a fault the driver may refuse the GPU to the process: then the error says so, and the default is the CPU. */
 static void after_a_real_fault(subject *s)
 {
-  pmb_context *context = NULL;
+  OWNED_CONTEXT context = NULL;
   test_mesh got;
   if (counted_create(&context) == PMB_OK) {
     bind_to(context, &s->volume.view);
@@ -328,7 +324,6 @@ static void after_a_real_fault(subject *s)
   CHECK_STATUS(context, mesh_extract(context, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
   mesh_equal(&s->want, &got, "by default after a fault");
   mesh_free(&got);
-  pmb_destroy(context);
 }
 
 /* A real fault at the call whose number is in PMB_TEST_REAL_FAULT. Runs only on request, with no other process on the GPU: traps
@@ -336,7 +331,7 @@ static void after_a_real_fault(subject *s)
 static void real_fault(void)
 {
   const char *position = getenv("PMB_TEST_REAL_FAULT");
-  subject s;
+  OWNED_BY(subject_free) subject s;
   if (!position)
     test_skip("set PMB_TEST_REAL_FAULT to the number of a call, as 20; it may leave a GPU that has to be reset");
   subject_make(&s);
@@ -346,7 +341,6 @@ static void real_fault(void)
   bystander_goes_on(&b, &s);
   pmb_host_release(b.memory);
   after_a_real_fault(&s);
-  subject_free(&s);
 }
 
 /* With an unusable driver a request for a GPU fails with a reason that contains PMB_TEST_DRIVER's text. The default works on the
@@ -354,16 +348,15 @@ static void real_fault(void)
 static void unusable_driver(void)
 {
   const char *says = getenv("PMB_TEST_DRIVER");
-  pmb_context *context = NULL;
-  test_volume v;
-  test_mesh want;
+  OWNED_CONTEXT context = NULL;
+  OWNED_MESH want;
   if (!says) test_skip("for drivers that cannot be used; see CMakeLists.txt and run.sh");
   const pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_GPU };
   CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_UNAVAILABLE);
   CHECK(!context && strstr(pmb_error(NULL), says), "error text: %s", pmb_error(NULL));
   printf("  %s\n", pmb_error(NULL));
   CHECK(!pmb_host_allocate(4096), "pool memory without a GPU");
-  volume_sampled(&v, PMB_FLOAT32, 40, gyroid);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 40, gyroid);
   cpu_mesh(&v, ISOVALUE, &want);
   if (CHECK_STATUS(NULL, pmb_create(NULL, &context), PMB_OK)) {
     const pmb_info info = info_of(context);
@@ -372,9 +365,6 @@ static void unusable_driver(void)
     bind_to(context, &v.view);
     gives(context, ISOVALUE, &want, "on the CPU");
   }
-  pmb_destroy(context);
-  mesh_free(&want);
-  volume_free(&v);
 }
 
 /* clang-format off */

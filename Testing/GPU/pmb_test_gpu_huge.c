@@ -34,7 +34,7 @@ static void take_hash(huge_result *r, int what, const void *data, int size, int6
 /* Emits and hashes the arrays one after another, in the same memory. */
 static void huge_extract(pmb_device device, const test_volume *v, double isovalue, void *memory, huge_result *r)
 {
-  pmb_context *context = NULL;
+  OWNED_CONTEXT context = NULL;
   const pmb_options options = { .struct_size = sizeof options, .device = device };
   const pmb_request request = { sizeof request, &isovalue, 1, 0 };
   CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK);
@@ -76,19 +76,17 @@ static void huge_extract(pmb_device device, const test_volume *v, double isovalu
   take_hash(r, CELLS, mesh.cells, 8, m, -1);
   take_hash(r, POINTS, mesh.points, 4, 3 * n, -1);
   fflush(stdout);
-  pmb_destroy(context);
 }
 
 static void huge(void)
 {
   const int64_t n = 880;
   const double isovalue = 127.5;
-  test_volume v;
   test_rng rng = { 77 };
   huge_result gpu = { { 0, 0 }, { 0 } }, cpu = gpu;
   if (!getenv("PMB_TEST_HUGE")) test_skip("set PMB_TEST_HUGE to run it; it needs 60 GB of memory on host and GPU");
   pmb_destroy(gpu_new(0)); /* or skips */
-  volume_make(&v, PMB_UINT8, n, n, n, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_UINT8, n, n, n, LAYOUT_PACKED);
   for (int64_t i = 0; i < n * n * n / 8; i++) ((uint64_t *)v.memory)[i] = rng_bits(&rng);
   const size_t bytes = (size_t)60 << 30;
   void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -104,7 +102,6 @@ static void huge(void)
   for (int i = 0; i < HASHES; i++)
     CHECK(i == NARROW_IDS || gpu.hashes[i] == cpu.hashes[i], "%s differ from the CPU's", hash_names[i]);
   munmap(memory, bytes);
-  volume_free(&v);
 }
 
 static const int64_t BOX = 325; /* samples a side */
@@ -130,20 +127,16 @@ static void many_samples(void)
   if (!getenv("PMB_TEST_HUGE")) test_skip("set PMB_TEST_HUGE to run it; it needs 20 GB of memory on host and GPU");
   pmb_destroy(gpu_new(0)); /* or skips */
   for (int i = 0; i < 2; i++) {
-    test_volume v;
-    test_mesh want;
-    volume_make(&v, types[i], 4 * BOX, 4 * BOX, 4 * BOX + 7, LAYOUT_PACKED);
+    OWNED_MESH want;
+    OWNED_VOLUME v = volume_of(types[i], 4 * BOX, 4 * BOX, 4 * BOX + 7, LAYOUT_PACKED);
     fill_boxes(&v);
     cpu_mesh(&v, 127.5, &want);
     printf("  %lld samples of %d bytes, %lld triangles\n",
       (long long)(v.view.dims[0] * v.view.dims[1] * v.view.dims[2]), i ? 4 : 1, (long long)want.sizes.triangles);
     fflush(stdout);
-    pmb_context *gpu = gpu_new(0);
+    OWNED_CONTEXT gpu = gpu_new(0);
     bind_to(gpu, &v.view);
     gives(gpu, 127.5, &want, i ? "floats" : "bytes");
-    pmb_destroy(gpu);
-    mesh_free(&want);
-    volume_free(&v);
   }
 }
 

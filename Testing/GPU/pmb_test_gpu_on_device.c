@@ -65,7 +65,7 @@ static void emit_on_device(pmb_context *context, test_mesh *m)
 static int64_t compare(pmb_context *host, pmb_context *gpu, const double *isovalues, int64_t count, int variant)
 {
   const pmb_request request = { sizeof request, isovalues, count, variant & 1 };
-  test_mesh a, b;
+  OWNED_MESH a, b;
   pmb_sizes sizes;
   const pmb_type real = variant & 2 ? PMB_FLOAT64 : PMB_FLOAT32, id = variant & 4 ? PMB_INT64 : PMB_INT32;
   CHECK_STATUS(host, mesh_extract(host, isovalues, count, variant & 1, real, id, &a), PMB_OK);
@@ -73,19 +73,17 @@ static int64_t compare(pmb_context *host, pmb_context *gpu, const double *isoval
   mesh_make(&b, sizes, real, id);
   emit_on_device(gpu, &b);
   mesh_equal(&a, &b, "host and device memory");
-  mesh_free(&a);
-  mesh_free(&b);
   return sizes.triangles;
 }
 
 /* Volumes of all types and layouts, with hidden samples and samples that are not finite; none and several isovalues. */
 static void same_bytes(void)
 {
-  pmb_context *gpu = gpu_new(0), *host = gpu_new(0);
+  OWNED_CONTEXT gpu = gpu_new(0), host = gpu_new(0);
   test_rng rng = { 77 };
   int64_t triangles = 0;
   for (int round = 0; round < (is_short() ? 24 : 200); round++) {
-    test_volume v;
+    OWNED_VOLUME v;
     char *memory;
     double isovalues[5];
     volume_random(&v, rng_int(&rng, 1, 70), rng_int(&rng, 1, 20), rng_int(&rng, 1, 20), &rng);
@@ -96,11 +94,8 @@ static void same_bytes(void)
     triangles += compare(host, gpu, isovalues, round % 6, round);
     pmb_unbind(gpu);
     release(memory);
-    volume_free(&v);
   }
   CHECK(triangles > 10000, "only %lld triangles compared", (long long)triangles);
-  pmb_destroy(gpu);
-  pmb_destroy(host);
 }
 
 /* More isovalues than the GPU takes at once. */
@@ -109,9 +104,8 @@ static void many_isovalues(void)
   enum { COUNT = 150 };
   pmb_context *gpu = gpu_new(0), *host = gpu_new(0);
   double isovalues[COUNT];
-  test_volume v;
   char *memory;
-  volume_sampled(&v, PMB_FLOAT32, 24, gyroid);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 24, gyroid);
   for (int i = 0; i < COUNT; i++) isovalues[i] = -0.9 + 0.012 * i;
   const pmb_volume d = volume_to_device(&v, &memory);
   bind_to(host, &v.view);
@@ -121,7 +115,6 @@ static void many_isovalues(void)
   pmb_destroy(gpu);
   pmb_destroy(host);
   release(memory);
-  volume_free(&v);
 }
 
 static void attributes(void)
@@ -130,7 +123,7 @@ static void attributes(void)
   static const pmb_type types[ARRAYS] = { PMB_FLOAT32, PMB_INT64, PMB_UINT8 };
   const double isovalues[] = { 0.1, 0.4 };
   const pmb_request request = { sizeof request, isovalues, 2, 1 };
-  pmb_context *gpu = gpu_new(0);
+  OWNED_CONTEXT gpu = gpu_new(0);
   test_rng rng = { 9 };
   test_volume v, samples[ARRAYS];
   pmb_sizes sizes;
@@ -168,7 +161,6 @@ static void attributes(void)
     release(device[i].output);
     volume_free(&samples[i]);
   }
-  pmb_destroy(gpu);
   volume_free(&v);
 }
 
@@ -178,9 +170,8 @@ static void waits_for_the_stream(void)
   pmb_context *gpu = gpu_new(0), *host = gpu_new(0);
   const double isovalue = 0.2;
   void *stream = NULL, *pinned = NULL;
-  test_volume v;
   char *memory;
-  volume_sampled(&v, PMB_FLOAT32, is_short() ? 32 : 200, cayley);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, is_short() ? 32 : 200, cayley);
   pmb_volume d = volume_to_device(&v, &memory);
   const size_t bytes = reach(&d);
   CHECK(cudaMallocHost(&pinned, bytes) == 0, "no pinned memory");
@@ -201,18 +192,16 @@ static void waits_for_the_stream(void)
   cudaStreamDestroy(stream);
   cudaFreeHost(pinned);
   release(memory);
-  volume_free(&v);
 }
 
 /* Arrays written in place have no second copy on the GPU, even after the context made one for the host. */
 static void no_second_copy(void)
 {
-  pmb_context *gpu = gpu_new(0);
+  OWNED_CONTEXT gpu = gpu_new(0);
   const double isovalue = 0;
-  test_volume v;
-  test_mesh m;
+  OWNED_MESH m;
   pmb_sizes sizes;
-  volume_sampled(&v, PMB_FLOAT32, 48, gyroid);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 48, gyroid);
   bind_to(gpu, &v.view);
   const pmb_request request = { sizeof request, &isovalue, 1, 1 };
   CHECK_STATUS(gpu, pmb_count(gpu, &request, &sizes, NULL), PMB_OK);
@@ -223,9 +212,6 @@ static void no_second_copy(void)
   CHECK(own >= 24 * sizes.points + 12 * sizes.triangles, "%lld bytes for a mesh of the host", (long long)own);
   emit_on_device(gpu, &m);
   CHECK(info_of(gpu).device_bytes == before, "%lld bytes more", (long long)(info_of(gpu).device_bytes - before));
-  mesh_free(&m);
-  pmb_destroy(gpu);
-  volume_free(&v);
 }
 
 /* Pointers that contradict on_device are refused, and the next call works. */
@@ -233,11 +219,10 @@ static void refused(void)
 {
   pmb_context *gpu = gpu_new(0);
   const double isovalue = 0;
-  test_volume v;
   test_mesh m;
   char *memory;
   mesh_array arrays[MESH_ARRAYS];
-  volume_sampled(&v, PMB_FLOAT32, 16, gyroid);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 16, gyroid);
   pmb_volume d = volume_to_device(&v, &memory), wrong = v.view;
   wrong.on_device = 1;
   CHECK_REFUSED(gpu, pmb_bind(gpu, &wrong), PMB_INVALID, "host memory");
@@ -272,18 +257,16 @@ static void refused(void)
   mesh_free(&m);
   pmb_destroy(gpu);
   release(memory);
-  volume_free(&v);
 }
 
 /* Emits into OpenGL buffers, which only the emulator has here. */
 static void opengl(void)
 {
   enum { POINTS = 3, NORMALS = 5, TRIANGLES = 8, SMALL = 9, LAST = SMALL };
-  pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
+  OWNED_CONTEXT gpu = gpu_new(0), cpu = cpu_new();
   const double isovalues[] = { 0.1, -0.3, 5 };
-  test_volume v;
-  test_mesh m;
-  volume_sampled(&v, PMB_INT16, 40, gyroid);
+  OWNED_MESH m;
+  OWNED_VOLUME v = volume_of_field(PMB_INT16, 40, gyroid);
   bind_to(gpu, &v.view);
   const double shift[3] = { 20.1, -3, 1e6 }, scale[3] = { 1 / 39.0, 2, 1e-3 };
   const pmb_gl_mesh gl = { sizeof gl, PMB_CENTRAL, NULL, NULL }, moved = { sizeof moved, PMB_CENTRAL, shift, scale };
@@ -334,20 +317,15 @@ static void opengl(void)
   }
   CHECK_REFUSED(cpu, pmb_register_gl(cpu, POINTS, 0, 0, &buffers), PMB_UNAVAILABLE, "CPU");
   pmb_unregister_gl(NULL);
-  mesh_free(&m);
-  pmb_destroy(gpu);
-  pmb_destroy(cpu);
-  volume_free(&v);
 }
 
 /* A context on the CPU refuses device memory. Needs no GPU. */
 static void the_cpu_refuses(void)
 {
-  pmb_context *cpu = cpu_new();
+  OWNED_CONTEXT cpu = cpu_new();
   const double isovalue = 0;
-  test_volume v;
-  test_mesh m;
-  volume_sampled(&v, PMB_FLOAT32, 16, gyroid);
+  OWNED_MESH m;
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 16, gyroid);
   pmb_volume d = v.view;
   d.on_device = 1;
   CHECK_REFUSED(cpu, pmb_bind(cpu, &d), PMB_INVALID, "PMB_DEVICE_GPU");
@@ -355,9 +333,6 @@ static void the_cpu_refuses(void)
   CHECK_STATUS(cpu, mesh_extract(cpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
   m.view.on_device = 1;
   CHECK_REFUSED(cpu, pmb_emit(cpu, &m.view), PMB_INVALID, "PMB_DEVICE_GPU");
-  mesh_free(&m);
-  pmb_destroy(cpu);
-  volume_free(&v);
 }
 
 /* clang-format off */

@@ -25,6 +25,8 @@ static inline void pair_free(pair *p)
   pmb_destroy(p->gpu);
 }
 
+#define OWNED_PAIR OWNED_BY(pair_free) pair
+
 static inline void same_info(const pair *p)
 {
   const pmb_info c = info_of(p->cpu), g = info_of(p->gpu);
@@ -53,6 +55,19 @@ static inline void emit_usual(pmb_context *gpu, const test_mesh *mesh)
   CHECK_STATUS(gpu, pmb_emit(gpu, &m), PMB_OK);
 }
 
+/* Each isovalue has the same sizes. */
+static inline void same_sizes(const pair *p, const double *isovalues, int64_t count, int remove_degenerate)
+{
+  enum { MOST = 64 };
+  pmb_sizes c[MOST], g[MOST], sizes;
+  const pmb_request request = { sizeof request, isovalues, count, remove_degenerate };
+  CHECK_STATUS(p->cpu, pmb_count(p->cpu, &request, &sizes, c), PMB_OK);
+  CHECK_STATUS(p->gpu, pmb_count(p->gpu, &request, &sizes, g), PMB_OK);
+  for (int64_t i = 0; i < count; i++)
+    CHECK(c[i].points == g[i].points && c[i].triangles == g[i].triangles,
+      "isovalue %lld: %lld points, %lld on the GPU", (long long)i, (long long)c[i].points, (long long)g[i].points);
+}
+
 static inline void extract_both(
   pair *p, const double *isovalues, int64_t count, int remove_degenerate, pmb_type real_type, pmb_type id_type)
 {
@@ -68,7 +83,8 @@ static inline void extract_both(
     if (p->usual) emit_usual(p->gpu, &b);
     mesh_equal(&a, &b, "CPU and GPU");
   }
-  if (count == 1) same_info(p);
+  if (count > 1) same_sizes(p, isovalues, count, remove_degenerate);
+  if (count > 0) same_info(p);
   p->triangles += a.sizes.triangles;
   mesh_free(&a);
   mesh_free(&b);
@@ -85,11 +101,9 @@ static inline void enough(const pair *p, int64_t triangles)
   CHECK(p->triangles > triangles, "only %lld triangles compared", (long long)p->triangles);
 }
 
-/* Random isovalues and types of output, with both settings of remove_degenerate. */
-static inline void extract_all(pair *p, const test_volume *v, int64_t count, test_rng *rng)
+/* Random types of output, with both settings of remove_degenerate. */
+static inline void extract_all(pair *p, const double *isovalues, int64_t count, test_rng *rng)
 {
-  double isovalues[4];
-  for (int i = 0; i < count; i++) isovalues[i] = volume_isovalue(v, rng);
   for (int remove_degenerate = 0; remove_degenerate < 2; remove_degenerate++) {
     const int other = (int)rng_int(rng, 0, 3);
     extract_both(p, isovalues, count, remove_degenerate, other & 1 ? PMB_FLOAT64 : PMB_FLOAT32,

@@ -146,9 +146,9 @@ static void random_clouds(void)
 /* A fluid: thousands of particles close together in a long box. */
 static void fluid(void)
 {
-  pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
+  OWNED_CONTEXT gpu = gpu_new(0), cpu = cpu_new();
   const int64_t n = is_short() ? 3000 : 200000;
-  double *position = make_cloud(n, 1, 5);
+  OWNED double *position = make_cloud(n, 1, 5);
   for (int64_t i = 0; i < n; i++) {
     position[3 * i] *= 0.4 * cbrt((double)n) * (i % 100 ? 1 : 40);
     position[3 * i + 1] *= 0.25 * cbrt((double)n);
@@ -156,7 +156,7 @@ static void fluid(void)
   }
   for (int kernel = 0; kernel < KERNELS; kernel++) {
     pmb_particle_request r = request_of(position, n, kernel);
-    test_mesh ours, theirs;
+    OWNED_MESH ours, theirs;
     r.radius = 0.25;
     r.spacing = 0.125;
     test_about("kernel %d", kernel);
@@ -164,12 +164,7 @@ static void fluid(void)
     closed_mesh(cpu, &r, &theirs);
     CHECK(ours.sizes.points > n / 10 && mesh_equal(&ours, &theirs, "mesh"), "%lld and %lld points",
       (long long)ours.sizes.points, (long long)theirs.sizes.points);
-    mesh_free(&ours);
-    mesh_free(&theirs);
   }
-  free(position);
-  pmb_destroy(gpu);
-  pmb_destroy(cpu);
 }
 
 /* Grids with too many rows for a GPU, which the CPU computes in a context on the GPU; no particles. */
@@ -177,7 +172,7 @@ static void too_many_rows_or_no_particles(void)
 {
   static const double far[9] = { 0, 0, 0, 0.5, 90000, 90000, 1e8, -1e8,
     1e12 }; /* with the last: in spans, which a GPU takes */
-  pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
+  OWNED_CONTEXT gpu = gpu_new(0), cpu = cpu_new();
   pmb_particle_request r = request_of(far, 0, PMB_KERNEL_SPHERES);
   pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
   pmb_particles *particles;
@@ -197,8 +192,6 @@ static void too_many_rows_or_no_particles(void)
   r.positions.count = 0;
   CHECK(closed_mesh(gpu, &r, &ours).points == 0, "points without particles");
   mesh_free(&ours);
-  pmb_destroy(gpu);
-  pmb_destroy(cpu);
 }
 
 /* Too little device memory is an error, after which the same object works. A count of other particles replaces the last one. */
@@ -206,7 +199,7 @@ static void device_memory(void)
 {
   static cloud c;
   test_rng rng = { 9 };
-  pmb_context *gpu = gpu_new(300000), *cpu = cpu_new();
+  OWNED_CONTEXT gpu = gpu_new(300000), cpu = cpu_new();
   pmb_particles *particles[2];
   pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
   test_mesh ours, theirs;
@@ -238,26 +231,23 @@ static void device_memory(void)
   pmb_particles_destroy(particles[1]);
   pmb_particles_destroy(particles[0]);
   CHECK(info_of(gpu).device_bytes == 0, "%lld bytes are left", (long long)info_of(gpu).device_bytes);
-  pmb_destroy(gpu);
-  pmb_destroy(cpu);
 }
 
 /* Particles do not disturb contours of the same context. */
 static void beside_contours(void)
 {
   static cloud c;
-  test_volume v;
+  OWNED_VOLUME v;
   test_rng rng = { 31 };
-  test_mesh before, after;
-  result of_particles;
-  pmb_particles *particles;
-  pmb_context *gpu = gpu_new(0);
+  OWNED_MESH before, after;
+  OWNED_BY(result_free) result of_particles;
+  OWNED_CONTEXT gpu = gpu_new(0);
   volume_random(&v, 60, 30, 20, &rng);
   const double isovalue = volume_isovalue(&v, &rng);
   const pmb_request request = { .struct_size = sizeof request, .isovalues = &isovalue, .isovalue_count = 1 };
   pmb_sizes sizes;
   cloud_random(&c, &rng, PMB_KERNEL_SPLINE);
-  CHECK_STATUS(gpu, pmb_particles_create(gpu, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(gpu);
   CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
   CHECK_STATUS(gpu, pmb_count(gpu, &request, &sizes, NULL), PMB_OK);
   mesh_make(&before, sizes, PMB_FLOAT32, PMB_INT32);
@@ -266,12 +256,6 @@ static void beside_contours(void)
   run(gpu, particles, &c, PMB_FLOAT32, PMB_INT64, &of_particles);
   CHECK_STATUS(gpu, pmb_emit(gpu, &after.view), PMB_OK);
   CHECK(mesh_equal(&before, &after, "mesh"), "the volume's mesh differs");
-  result_free(&of_particles);
-  mesh_free(&before);
-  mesh_free(&after);
-  volume_free(&v);
-  pmb_particles_destroy(particles);
-  pmb_destroy(gpu);
 }
 
 /* Copies an array of particles to device memory. */
@@ -297,7 +281,7 @@ static void particles_on_device(void)
   for (int i = 0; i < 2; i++) CHECK_STATUS(contexts[i], pmb_particles_create(contexts[i], &particles[i]), PMB_OK);
   for (int round = 0; round < 15; round++) {
     static cloud c;
-    result host, device;
+    OWNED_BY(result_free) result host, device;
     cloud_random(&c, &rng, round % KERNELS);
     test_about("round %d", round);
     run(contexts[0], particles[0], &c, PMB_FLOAT32, PMB_INT32, &host);
@@ -314,8 +298,6 @@ static void particles_on_device(void)
     for (int a = 0; a < 5; a++) cudaFree((void *)(uintptr_t)arrays[a]->values);
     r->positions.values = c.position;
     CHECK_STATUS(contexts[0], pmb_particles_count(particles[0], r, &device.sizes), PMB_INVALID);
-    result_free(&host);
-    result_free(&device);
   }
   for (int i = 0; i < 2; i++) {
     pmb_particles_destroy(particles[i]);
@@ -329,16 +311,15 @@ static void opengl(void)
   enum { POINTS = 3, NORMALS = 5, TRIANGLES = 8, SMALL = 9 };
   static cloud c;
   test_rng rng = { 55 };
-  result host;
-  pmb_particles *particles;
+  OWNED_BY(result_free) result host;
   pmb_gl_buffers *buffers = NULL;
-  pmb_context *gpu = gpu_new(0);
+  OWNED_CONTEXT gpu = gpu_new(0);
   const double shift[3] = { 20.1, -3, 4.5e6 }, scale[3] = { 1 / 39.0, 2, 1e-3 };
   const pmb_gl_mesh gl = { sizeof gl, PMB_CENTRAL, NULL, NULL }, moved = { sizeof moved, PMB_CENTRAL, shift, scale };
   cloud_random(&c, &rng, PMB_KERNEL_SPLINE);
   for (int64_t i = 0; i < c.request.positions.count; i++)
     c.position[3 * i + 2] += shift[2]; /* beyond a float's digits */
-  CHECK_STATUS(gpu, pmb_particles_create(gpu, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(gpu);
   CHECK_REFUSED(
     gpu, pmb_particles_emit_gl(particles, NULL, &gl), PMB_INVALID, "pmb_particles_emit_gl: nothing is counted");
   run(gpu, particles, &c, PMB_FLOAT32, PMB_INT32, &host);
@@ -371,9 +352,6 @@ static void opengl(void)
     const unsigned names[] = { POINTS, NORMALS, TRIANGLES, SMALL };
     for (int i = 0; i < 4; i++) emulator_gl_buffer(names[i], 0);
   }
-  result_free(&host);
-  pmb_particles_destroy(particles);
-  pmb_destroy(gpu);
 }
 
 /* Emits into device memory. */
@@ -381,12 +359,11 @@ static void on_device(void)
 {
   static cloud c;
   test_rng rng = { 77 };
-  result host;
-  pmb_context *gpu = gpu_new(0);
-  pmb_particles *particles;
+  OWNED_BY(result_free) result host;
+  OWNED_CONTEXT gpu = gpu_new(0);
   void *d_points = NULL, *d_triangles = NULL, *d_offsets = NULL;
   cloud_random(&c, &rng, PMB_KERNEL_POLYNOMIAL);
-  CHECK_STATUS(gpu, pmb_particles_create(gpu, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(gpu);
   run(gpu, particles, &c, PMB_FLOAT32, PMB_INT64, &host);
   const size_t points = (size_t)host.sizes.points * 12, ids = (size_t)host.sizes.triangles * 24;
   CHECK(points > 0 && !cudaMalloc(&d_points, points) && !cudaMalloc(&d_triangles, ids) &&
@@ -413,9 +390,6 @@ static void on_device(void)
   cudaFree(d_points);
   cudaFree(d_triangles);
   cudaFree(d_offsets);
-  result_free(&host);
-  pmb_particles_destroy(particles);
-  pmb_destroy(gpu);
 }
 
 /* clang-format off */

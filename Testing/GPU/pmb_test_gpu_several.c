@@ -38,9 +38,8 @@ static void emit_into_pool(pmb_context *context, const test_mesh *want)
 static void all_gpus_give_the_same_bytes(void)
 {
   const int gpus = gpus_or_skip();
-  subjects s;
   pmb_context *contexts[2 * MOST];
-  subjects_make(&s, is_short() ? 40 : 128);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 128);
   for (int i = 0; i < 2; i++) s.volume[i].view.version = (uint64_t)i + 1;
   printf("  %d GPUs\n", gpus);
   for (int i = 0; i < 2 * gpus; i++) {
@@ -60,27 +59,22 @@ static void all_gpus_give_the_same_bytes(void)
       emit_into_pool(contexts[i], &s.want[round % 2]);
     }
   for (int i = 0; i < 2 * gpus; i++) pmb_destroy(contexts[i]);
-  subjects_free(&s);
 }
 
 static void limit_is_per_gpu(void)
 {
-  subjects s;
   gpus_or_skip();
-  subjects_make(&s, is_short() ? 40 : 128);
-  pmb_context *first = gpu_new_on(1, 0);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 128);
+  OWNED_CONTEXT first = gpu_new_on(1, 0);
   bind_to(first, &s.volume[0].view);
   gives_subject(first, &s, 0, "alone");
   const int64_t need = info_of(first).device_peak_bytes;
-  pmb_context *second = gpu_new_on(2, need + need / 4);
+  OWNED_CONTEXT second = gpu_new_on(2, need + need / 4);
   bind_to(second, &s.volume[1].view);
   gives_subject(second, &s, 1, "within the limit");
   gives_subject(first, &s, 0, "again");
   CHECK(info_of(first).uploads == 1, "the other GPU's limit moved the volume out: %lld uploads",
     (long long)info_of(first).uploads);
-  pmb_destroy(first);
-  pmb_destroy(second);
-  subjects_free(&s);
 }
 
 /* A progress hook's work during a call on another GPU: frees pool memory or calls another context. */
@@ -102,9 +96,8 @@ static int call_others(void *user, double fraction)
 
 static void hooks_call_other_contexts(void)
 {
-  subjects s;
   gpus_or_skip();
-  subjects_make(&s, is_short() ? 40 : 128);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 128);
   for (int what = 0; what < 3; what++)
     for (int number = 1; number <= 2; number++) {
       hook_work work = { what, gpu_new_on(3 - number, 0), &s.volume[1].view };
@@ -119,7 +112,6 @@ static void hooks_call_other_contexts(void)
       pmb_destroy(context);
       pmb_destroy(work.other);
     }
-  subjects_free(&s);
 }
 
 /* By default a process uses the GPU of its local rank, whatever launcher started it. PMB_GPU, counted from 0, overrides that. */

@@ -15,8 +15,7 @@ static void check_uploads(pmb_context *context, int64_t uploads, int sharers, co
 
 static void uploads_are_shared(void)
 {
-  subjects s;
-  subjects_make(&s, 70);
+  OWNED_SUBJECTS s = subjects_of(70);
   pmb_context *a = gpu_new(0), *b = gpu_new(0);
   s.volume[0].view.version = 41;
   bind_to(a, &s.volume[0].view);
@@ -47,7 +46,6 @@ static void uploads_are_shared(void)
   bind_to(a, &s.volume[0].view);
   check_uploads(a, 2, 1, "after all were unbound");
   pmb_destroy(a);
-  subjects_free(&s);
 }
 
 /* Different volumes in the memory of a volume with version 1 are not shared. */
@@ -69,16 +67,15 @@ static void different_volumes_are_not_shared(void)
     { "x and y swapped", 1, PMB_INT16, 0, N, { N, 1, N * N } },
     { "half of the bytes", 1, PMB_INT8, 0, N, { 0 } },
   };
-  test_volume v;
   test_rng rng = { 5 };
-  pmb_context *a = gpu_new(0), *b = gpu_new(0), *cpu = cpu_new();
-  volume_make(&v, PMB_INT16, N, N, N, LAYOUT_PACKED);
+  OWNED_CONTEXT a = gpu_new(0), b = gpu_new(0), cpu = cpu_new();
+  OWNED_VOLUME v = volume_of(PMB_INT16, N, N, N, LAYOUT_PACKED);
   volume_fill(&v, DATA_SMOOTH, &rng);
   v.view.version = 1;
   bind_to(a, &v.view);
   for (int n = 0; n < (int)(sizeof cases / sizeof *cases); n++) {
     pmb_volume other = v.view;
-    test_mesh want, got;
+    OWNED_MESH want, got;
     test_about("different: %s", cases[n].what);
     other.version = cases[n].version;
     other.type = cases[n].type;
@@ -93,26 +90,19 @@ static void different_volumes_are_not_shared(void)
     CHECK_STATUS(b, mesh_extract(b, &middle, 1, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
     CHECK(want.sizes.triangles > 50, "only %lld triangles", (long long)want.sizes.triangles);
     mesh_equal(&want, &got, "of its own volume");
-    mesh_free(&want);
-    mesh_free(&got);
   }
   /* Packed strides, written out or not, are the same. */
   pmb_volume packed = v.view;
   memcpy(packed.strides, (const int64_t[]){ 1, N, N * N }, sizeof packed.strides);
   bind_to(b, &packed);
   check_uploads(b, (int64_t)(sizeof cases / sizeof *cases), 2, "packed strides written out");
-  pmb_destroy(a);
-  pmb_destroy(b);
-  pmb_destroy(cpu);
-  volume_free(&v);
 }
 
 /* Changed samples are uploaded, with a new version and without one. */
 static void changed_samples_are_read(void)
 {
-  subjects s;
-  subjects_make(&s, 50);
-  pmb_context *a = gpu_new(0), *b = gpu_new(0);
+  OWNED_SUBJECTS s = subjects_of(50);
+  OWNED_CONTEXT a = gpu_new(0), b = gpu_new(0);
   pmb_volume view = s.volume[0].view;
   for (int n = 0; n < 3; n++) {
     memcpy(s.volume[0].memory, s.volume[n].memory, 50 * 50 * 50 * 4);
@@ -125,9 +115,6 @@ static void changed_samples_are_read(void)
   }
   check_uploads(a, 3, 1, "the first");
   check_uploads(b, 1, 1, "the second");
-  pmb_destroy(a);
-  pmb_destroy(b);
-  subjects_free(&s);
 }
 
 static int64_t held(pmb_context *const *contexts, int count)
@@ -140,20 +127,18 @@ static int64_t held(pmb_context *const *contexts, int count)
 /* Bytes that a context with the first volume needs. */
 static int64_t need_of(const subjects *s)
 {
-  pmb_context *c = gpu_new(0);
+  OWNED_CONTEXT c = gpu_new(0);
   bind_to(c, &s->volume[0].view);
   gives_subject(c, s, 0, "alone");
   const int64_t need = info_of(c).device_peak_bytes;
-  pmb_destroy(c);
   return need;
 }
 
 /* Memory for two and a half volumes: the least recently used idle context releases its volume and uploads it later. */
 static void idle_contexts_make_room(void)
 {
-  subjects s;
   pmb_context *c[3];
-  subjects_make(&s, is_short() ? 40 : 100);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 100);
   const int64_t need = need_of(&s), limit = 2 * need + need / 2;
   for (int i = 0; i < 3; i++) {
     c[i] = gpu_new(limit);
@@ -174,7 +159,7 @@ static void idle_contexts_make_room(void)
   test_mesh got;
   CHECK_STATUS(c[0], pmb_count(c[0], &request, &sizes, NULL), PMB_OK);
   const int64_t uploads = info_of(c[0]).uploads;
-  pmb_context *greedy = gpu_new(need + need / 8);
+  OWNED_CONTEXT greedy = gpu_new(need + need / 8);
   bind_to(greedy, &s.volume[1].view);
   gives_subject(greedy, &s, 1, "in between");
   mesh_make(&got, sizes, PMB_FLOAT32, PMB_INT32);
@@ -183,23 +168,20 @@ static void idle_contexts_make_room(void)
   mesh_equal(&s.want[0], &got, "emitted after the release");
   mesh_free(&got);
   for (int i = 0; i < 3; i++) pmb_destroy(c[i]);
-  pmb_destroy(greedy);
-  subjects_free(&s);
 }
 
 /* A shared volume that was released is uploaded once for both contexts. */
 static void shared_volume_is_uploaded_once(void)
 {
-  subjects s;
   pmb_context *c[2] = { gpu_new(0), gpu_new(0) };
-  subjects_make(&s, is_short() ? 40 : 100);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 100);
   const int64_t need = need_of(&s);
   s.volume[0].view.version = 1;
   for (int i = 0; i < 2; i++) {
     bind_to(c[i], &s.volume[0].view);
     gives_subject(c[i], &s, 0, "shared");
   }
-  pmb_context *greedy = gpu_new(need + need / 8);
+  OWNED_CONTEXT greedy = gpu_new(need + need / 8);
   bind_to(greedy, &s.volume[1].view);
   gives_subject(greedy, &s, 1, "the greedy one");
   CHECK(held(c, 2) < need / 2, "the others still hold %lld bytes", (long long)held(c, 2));
@@ -208,15 +190,12 @@ static void shared_volume_is_uploaded_once(void)
   check_uploads(c[0], 1, 2, "shared again");
   check_uploads(c[1], 1, 2, "shared again");
   for (int i = 0; i < 2; i++) pmb_destroy(c[i]);
-  pmb_destroy(greedy);
-  subjects_free(&s);
 }
 
 static void nothing_is_left(void)
 {
-  subjects s;
   int64_t before = 0;
-  subjects_make(&s, is_short() ? 40 : 150);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 150);
   for (int round = 0; round < 6; round++) {
     const int shared = round % 2;
     pmb_context *c[3];
@@ -234,7 +213,6 @@ static void nothing_is_left(void)
   }
   CHECK(gpu_free_bytes() >= before, "%lld bytes less are free on the GPU than after the first round",
     (long long)(before - gpu_free_bytes()));
-  subjects_free(&s);
 }
 
 /* clang-format off */

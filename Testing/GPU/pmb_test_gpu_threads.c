@@ -37,7 +37,7 @@ typedef struct job {
 static void *work(void *argument)
 {
   job *j = argument;
-  pmb_context *context = NULL;
+  OWNED_CONTEXT context = NULL;
   const pmb_options options = { .struct_size = sizeof options,
     .device = PMB_DEVICE_GPU,
     .device_number = j->number % j->gpus + 1,
@@ -46,7 +46,7 @@ static void *work(void *argument)
   j->wrong += pmb_create(&options, &context) != PMB_OK;
   for (int n = 0; n < (is_short() ? 8 : 60) && !j->wrong; n++) {
     const int i = (n / 2 + j->number) % 3;
-    test_mesh got = { .sizes = { 0, 0 } };
+    OWNED_MESH got = { .sizes = { 0, 0 } };
     pmb_volume view = j->s->volume[i].view;
     view.version = n % 4 < 2 ? 5 : 0;
     pmb_status status = n % 2 ? PMB_OK : pmb_bind(context, &view); /* every second time the volume stays bound */
@@ -58,9 +58,7 @@ static void *work(void *argument)
     } else {
       *(status == PMB_OK && same_mesh(&got, &j->s->want[i]) ? &j->right : &j->wrong) += 1;
     }
-    mesh_free(&got);
   }
-  pmb_destroy(context);
   return NULL;
 }
 
@@ -83,8 +81,7 @@ static void in_threads(const subjects *s, int threads, int gpus, int64_t limit)
 
 static void threads_on_one_gpu(void)
 {
-  subjects s;
-  subjects_make(&s, is_short() ? 40 : 64);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 64);
   pmb_context *c = gpu_new(0);
   bind_to(c, &s.volume[0].view);
   gives_subject(c, &s, 0, "alone");
@@ -96,13 +93,12 @@ static void threads_on_one_gpu(void)
   /* Too little memory for all at once: they take it from each other. */
   in_threads(&s, 2, 1, need + need / 2);
   in_threads(&s, THREADS, 1, 2 * need);
-  subjects_free(&s);
 }
 
 /* Checks contexts in the child of a process that has used the GPU. They work on the CPU or report the fork. */
 static void use_in_child(pmb_context *bound, pmb_context *idle, const subjects *s, void *memory)
 {
-  pmb_context *context = NULL;
+  OWNED_CONTEXT context = NULL;
   const pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_GPU };
   const pmb_request request = { sizeof request, &ISOVALUE, 1, 1 };
   pmb_sizes sizes;
@@ -121,18 +117,16 @@ static void use_in_child(pmb_context *bound, pmb_context *idle, const subjects *
     bind_to(context, &s->volume[0].view);
     gives_subject(context, s, 0, "on the CPU");
   }
-  pmb_destroy(context);
   pmb_destroy(bound);
   pmb_destroy(idle);
 }
 
 static void forked(void)
 {
-  subjects s;
   int status = 0;
-  subjects_make(&s, 40);
+  OWNED_SUBJECTS s = subjects_of(40);
   s.volume[0].view.version = 5;
-  pmb_context *bound = gpu_new(0), *idle = gpu_new(0);
+  OWNED_CONTEXT bound = gpu_new(0), idle = gpu_new(0);
   void *memory = pmb_host_allocate(1 << 20);
   bind_to(bound, &s.volume[0].view);
   bind_to(idle, &s.volume[0].view);
@@ -150,9 +144,6 @@ static void forked(void)
   gives_subject(bound, &s, 0, "after the fork");
   gives_subject(idle, &s, 0, "the other one, after the fork");
   pmb_host_release(memory);
-  pmb_destroy(bound);
-  pmb_destroy(idle);
-  subjects_free(&s);
 }
 
 /* ---- binds at the same time ---- */
@@ -188,10 +179,9 @@ static void bind_together(binder *b, int count, pthread_barrier_t *barrier, cons
 /* Threads that bind the same version at the same time make one upload. */
 static void binds_at_once(void)
 {
-  subjects s;
   binder b[THREADS];
   pthread_barrier_t barrier;
-  subjects_make(&s, is_short() ? 40 : 120);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 120);
   pthread_barrier_init(&barrier, NULL, THREADS);
   for (int round = 1; round <= (is_short() ? 3 : 20); round++) {
     int64_t uploads = 0;
@@ -208,7 +198,6 @@ static void binds_at_once(void)
     for (int i = 0; i < THREADS; i++) pmb_destroy(b[i].context);
   }
   pthread_barrier_destroy(&barrier);
-  subjects_free(&s);
 }
 
 /* ---- aborting ---- */
@@ -221,10 +210,9 @@ static int stop_at_fraction(void *user, double fraction)
 /* Two threads bind the same version. One is stopped during its upload; the other still gets its volume. */
 static void one_of_two_binds_is_stopped(void)
 {
-  subjects s;
   pthread_barrier_t barrier;
   int stopped = 0;
-  subjects_make(&s, is_short() ? 60 : 160);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 60 : 160);
   pthread_barrier_init(&barrier, NULL, 2);
   for (int round = 0; round < (is_short() ? 4 : 24); round++) {
     binder b[2];
@@ -246,7 +234,6 @@ static void one_of_two_binds_is_stopped(void)
   printf("  %d binds were stopped\n", stopped);
   CHECK(stopped > 0, "no bind was stopped");
   pthread_barrier_destroy(&barrier);
-  subjects_free(&s);
 }
 
 /* A hook's bind, in another context, of the volume that is being uploaded. It cannot wait for the upload and gets an error. */
@@ -266,8 +253,7 @@ static int bind_the_same(void *user, double fraction)
 
 static void hook_binds_the_same(void)
 {
-  subjects s;
-  subjects_make(&s, is_short() ? 40 : 110);
+  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 110);
   s.volume[0].view.version = 5;
   pmb_context *context = gpu_new(0);
   nested_bind nested = { gpu_new(0), &s.volume[0].view, 0 };
@@ -280,7 +266,6 @@ static void hook_binds_the_same(void)
   CHECK(info_of(nested.other).uploads == 0, "it was uploaded again");
   pmb_destroy(context);
   pmb_destroy(nested.other);
-  subjects_free(&s);
 }
 
 /* clang-format off */

@@ -134,6 +134,13 @@ static inline void subjects_make(subjects *s, int64_t n)
   }
 }
 
+static inline subjects subjects_of(int64_t n)
+{
+  subjects s;
+  subjects_make(&s, n);
+  return s;
+}
+
 static inline void subjects_free(subjects *s)
 {
   for (int i = 0; i < 3; i++) {
@@ -141,6 +148,8 @@ static inline void subjects_free(subjects *s)
     mesh_free(&s->want[i]);
   }
 }
+
+#define OWNED_SUBJECTS OWNED_BY(subjects_free) subjects
 
 /* The same for volume i, which is bound. */
 static inline int gives_subject(pmb_context *context, const subjects *s, int i, const char *what)

@@ -12,15 +12,18 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/architectures.sh"
 build=${BUILD:-$here/../../build-gpu}
 tools=${TOOLS:-memcheck racecheck initcheck synccheck}
-same_bytes=(pmb_test_gpu pmb_test_gpu_outputs pmb_test_gpu_on_device pmb_test_gpu_particles pmb_test_gpu_rays pmb_test_gpu_visible pmb_test_gpu_context pmb_test_gpu_general)
-sharing=(pmb_test_gpu_sharing pmb_test_gpu_threads pmb_test_gpu_pool)
-programs=("${same_bytes[@]}" "${sharing[@]}" pmb_test_gpu_faults pmb_test_gpu_several pmb_test_gpu_huge pmb_bench_gpu
+same_bytes=(pmb_test_gpu_{bytes,emit,on_device,particles,cast_rays,find_visible,api,passes})
+same_contracts=(pmb_test_kernels_{emit,histogram}) # tests of ../Kernels, on the GPU
+sharing=(pmb_test_gpu_{sharing,threads,host_allocate})
+programs=("${same_bytes[@]}" "${same_contracts[@]}" "${sharing[@]}" pmb_test_gpu_faults pmb_test_gpu_several pmb_test_gpu_huge pmb_bench_gpu
   pmb_bench_particles)
 
 gpus=$(nvidia-smi -L 2> /dev/null | grep -c "^GPU" || true)
 
 cases() { # PROGRAM: its cases
-  sed -n 's/^  CASE(\(.*\))$/\1/p' "$here/$1.c"
+  local file=$here/$1.c
+  [[ $1 != pmb_test_kernels_* ]] || file=$here/../Kernels/${1/pmb_test_kernels/test}.c
+  sed -n 's/^  CASE(\(.*\))$/\1/p' "$file"
 }
 
 run() { # PROGRAM CASE: 77 is a skip, which is right only where a case needs another machine, or a variable
@@ -77,7 +80,10 @@ for step in "${@:-build test faults sharing several sanitize bench}"; do
   for s in $step; do
     case $s in
       build) build_in "$build" ;;
-      test) run_all "${same_bytes[@]}" || failed=1 ;;
+      test)
+        run_all "${same_bytes[@]}" || failed=1
+        PMB_TEST_DEVICE=gpu run_all "${same_contracts[@]}" || failed=1
+        ;;
       sharing) run_all "${sharing[@]}" || failed=1 ;;
       several) run_all pmb_test_gpu_several || failed=1 ;;
       huge) PMB_TEST_HUGE=1 run_all pmb_test_gpu_huge || failed=1 ;;
@@ -87,13 +93,13 @@ for step in "${@:-build test faults sharing several sanitize bench}"; do
         ;;
       sanitize) # leaks are counted where CUDA's state is taken down, at the end of the program
         for tool in $tools; do
-          all=(pmb_test_gpu:{types_and_sizes,several_isovalues,large,fuzz,hidden}
-            pmb_test_gpu_outputs:{attributes,attributes_stay,single_outputs}
+          all=(pmb_test_gpu_bytes:{large,random_volumes}
+            pmb_test_gpu_emit:{attributes,attributes_stay}
             pmb_test_gpu_sharing:{idle_contexts_make_room,shared_volume_is_uploaded_once})
-          for case in $(cases pmb_test_gpu_general); do all+=("pmb_test_gpu_general:$case"); done
+          for case in $(cases pmb_test_gpu_passes); do all+=("pmb_test_gpu_passes:$case"); done
           options=()
           if [[ $tool == memcheck ]]; then
-            all+=(pmb_test_gpu_sharing:uploads_are_shared pmb_test_gpu_pool:pool_as_output pmb_test_gpu_context:aborting
+            all+=(pmb_test_gpu_sharing:uploads_are_shared pmb_test_gpu_host_allocate:pool_as_output pmb_test_gpu_api:aborting
               pmb_test_gpu_threads:{threads_on_one_gpu,one_of_two_binds_is_stopped})
             options=(--leak-check full)
           fi

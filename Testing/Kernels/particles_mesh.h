@@ -9,6 +9,20 @@
 #include "particles/pmb_particles.h"
 #include "test_util.h"
 
+#define OWNED_PARTICLES OWNED_BY(own_particles) test_particles
+typedef pmb_particles *test_particles;
+static inline void own_particles(pmb_particles **particles)
+{
+  pmb_particles_destroy(*particles);
+}
+
+static inline pmb_particles *particles_new(pmb_context *context)
+{
+  pmb_particles *particles;
+  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  return particles;
+}
+
 enum { ANISOTROPIC = PMB_KERNEL_SPHERES + 1, KERNELS };
 
 /* kernel: a pmb_particle_kernel, or ANISOTROPIC for the anisotropic spline. */

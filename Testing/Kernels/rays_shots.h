@@ -266,7 +266,7 @@ static inline void set_light(shot *s, const pmb_volume *v, int at_a_place, test_
   for (int c = 0; c < 3; c++) {
     const double off = rng_real(rng, -3, 3) * radius;
     light->position[c] = off + (at_a_place ? placed[c] : 0);
-    light->color[c] = (float)rng_real(rng, 0.2, 1);
+    light->color[c] = (float)rng_real(rng, 0.2, 2);
     light->direction[c] = (float)-off;
     toward += off * off;
   }
@@ -325,12 +325,39 @@ static inline void any_shot(shot *s, test_volume *v, int round, pmb_ray_mode mod
   place_camera(s, &v->view, (round + round / 15) % CAMERAS, rng);
 }
 
+/* A random camera and request for a volume whose samples lie around `middle`, by about `size`. */
+static inline void any_request(shot *s, const test_volume *v, double middle, double size, test_rng *rng)
+{
+  shot_make(s, (pmb_ray_mode)rng_int(rng, 0, 4));
+  s->r.width = (int)rng_int(rng, 20, WIDE);
+  s->r.height = (int)rng_int(rng, 20, HIGH);
+  set_isovalues(
+    s, (int)rng_int(rng, 1, 3), middle, size * rng_real(rng, 0.3, 2), rng_int(rng, 0, 3) ? rng_real(rng, 0.2, 1) : 1);
+  const int table = rng_int(rng, 0, 1) && s->r.mode > PMB_RAY_COMPOSITE ? (int)rng_int(rng, 2, 30) : TABLE;
+  set_table(s, table, middle - 0.9 * size, middle + 0.6 * size, rng_real(rng, 1, 20), 0.9, rng);
+  place_camera(s, &v->view, (int)rng_int(rng, 0, CAMERAS - 1), rng);
+  s->r.shade = (int)rng_int(rng, 0, 1);
+  s->r.preintegrate = (int)rng_int(rng, 0, 1);
+  s->r.ambient = (float)rng_real(rng, 0, 0.5);
+  s->r.specular_power = (float)rng_real(rng, 1, 40);
+  if (rng_int(rng, 0, 2) == 0) set_placement(s, rng);
+  for (int64_t n = rng_int(rng, 0, PMB_RAY_LIGHTS); n > 4; n--) set_light(s, &v->view, (int)(n & 1), rng);
+  if (rng_int(rng, 0, 3) == 0) set_planes(s, &v->view, (int)rng_int(rng, 1, PMB_RAY_PLANES), rng);
+  if (rng_int(rng, 0, 3) == 0) set_box(s, &v->view, rng);
+  if (rng_int(rng, 0, 3) == 0) set_limits(s, rng);
+  if (rng_int(rng, 0, 2) == 0) s->r.step = rng_real(rng, 0.1, 1);
+  if (rng_int(rng, 0, 4) == 0) s->r.depth = NULL;
+  if (rng_int(rng, 0, 3) == 0) set_gradients(s, size * rng_real(rng, 0.02, 0.3), rng);
+  if (rng_int(rng, 0, 3) == 0 && s->r.mode == PMB_RAY_ISOSURFACE)
+    set_color_by(s, &v->view, (pmb_type)rng_int(rng, 1, 10), rng);
+}
+
 /* ---- judges ---- */
 
 /* Compares the picture with the reference. Returns the number of pixels that show something. */
 static inline int judge(const shot *s, const pmb_volume *v)
 {
-  rr_scene scene;
+  OWNED_SCENE scene;
   int hit = 0, wrong = 0, doubtful = 0, worst = 0;
   double most = -1, color = 0, depth = 0;
   rr_sum wanted = { { 0, 0, 0 }, 0, 1, 0 };
@@ -361,7 +388,6 @@ static inline int judge(const shot *s, const pmb_volume *v)
     wanted.color[2], wanted.opacity, wanted.depth, (double)got[0], (double)got[1], (double)got[2], (double)got[3],
     s->r.depth ? (double)s->depth[worst] : 0);
   CHECK(doubtful <= 0.1 * s->r.width * s->r.height, "%d pixels were not judged", doubtful);
-  rr_close(&scene);
   return hit;
 }
 

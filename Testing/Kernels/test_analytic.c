@@ -22,13 +22,12 @@ static double normal_error(const test_mesh *m)
 
 static pmb_measures measures(const test_mesh *m)
 {
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   pmb_measures got = { .struct_size = sizeof got };
   const pmb_measure_request request = {
     .struct_size = sizeof request, .mesh = &m->view, .parts = &m->sizes, .part_count = 1
   };
   CHECK_STATUS(context, pmb_measure(context, &request, &got), PMB_OK);
-  pmb_destroy(context);
   return got;
 }
 
@@ -39,11 +38,10 @@ static void converge(pmb_type type)
   const double pi = 3.14159265358979323846;
   double error[3][LEVELS];
   for (int level = 0; level < LEVELS; level++) {
-    test_volume v;
-    test_mesh m;
+    OWNED_MESH m;
     int64_t n = ((int64_t)16 << level) + 1;
     test_about("%s, %d samples a side", type_name(type), (int)n);
-    volume_sampled(&v, type, n, ball);
+    OWNED_VOLUME v = volume_of_field(type, n, ball);
     mesh_of_volume(&v.view, 0, 1, &m);
     judge_topology(&m, NULL, 1);
     const pmb_measures got = measures(&m);
@@ -52,8 +50,6 @@ static void converge(pmb_type type)
     error[0][level] = fabs(got.area / (4 * pi * 0.49) - 1);
     error[1][level] = fabs(got.volume / (4 * pi / 3 * 0.343) - 1); /* positive: facets face outward */
     error[2][level] = normal_error(&m);
-    mesh_free(&m);
-    volume_free(&v);
   }
   for (int e = 0; e < 3; e++) {
     double order = log2(error[e][0] / error[e][LEVELS - 1]) / (LEVELS - 1);
@@ -73,10 +69,9 @@ static void sphere_converges(void)
 static void plane_of_denormals(pmb_type type, const char *path, double sign)
 {
   const double least = type == PMB_FLOAT32 ? 0x1p-149 : 0x1p-1074, step = 7 * least, isovalue = sign * 101 * least;
-  pmb_context *context = context_new(1, path);
-  test_volume v;
-  test_mesh m;
-  volume_make(&v, type, 40, 6, 6, LAYOUT_PACKED);
+  OWNED_CONTEXT context = context_new(1, path);
+  OWNED_MESH m;
+  OWNED_VOLUME v = volume_of(type, 40, 6, 6, LAYOUT_PACKED);
   for (int i = 0; i < 40 * 6 * 6; i++) volume_put(&v, i, sign * step * (i % 40));
   CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
   CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, 0, PMB_FLOAT64, PMB_INT64, &m), PMB_OK);
@@ -85,9 +80,6 @@ static void plane_of_denormals(pmb_type type, const char *path, double sign)
     const double x = ((const double *)m.view.points)[3 * n];
     CHECK(fabs(x - 101. / 7) < 1e-6, "%s, %s: at %.9g, not %.9g", type_name(type), path, x, 101. / 7);
   }
-  mesh_free(&m);
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 static void planes_of_denormals(void)
@@ -105,12 +97,10 @@ static void central_differences_take_over(void)
 {
   static const float row[] = { 0, 0, 1, 1, 1 };
   const double isovalue = 1;
-  test_volume v;
   test_mesh m;
-  volume_make(&v, PMB_FLOAT32, 5, 3, 3, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_FLOAT32, 5, 3, 3, LAYOUT_PACKED);
   for (int n = 0; n < 45; n++) volume_put(&v, n, row[n % 5]);
-  pmb_context *context = context_new(1, NULL);
-  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  OWNED_CONTEXT context = bound_context(1, &v.view);
   for (int remove_degenerate = 0; remove_degenerate < 2; remove_degenerate++) {
     CHECK_STATUS(context,
       mesh_extract_by(context, PMB_FORWARD, &isovalue, 1, remove_degenerate, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
@@ -124,8 +114,6 @@ static void central_differences_take_over(void)
     }
     mesh_free(&m);
   }
-  pmb_destroy(context);
-  volume_free(&v);
 }
 
 /* clang-format off */

@@ -31,7 +31,7 @@ static void extract_series(pmb_context *context, int n, pmb_gradient_estimator e
 {
   const int remove_degenerate = (n + (int)estimator) % 2;
   const pmb_type id_type = (n / 2 + (int)estimator) % 2 ? PMB_INT32 : PMB_INT64;
-  test_volume v;
+  OWNED_VOLUME v;
   double isovalue = make_series(n, &v);
   test_about(
     "volume %d of the series, %s, estimator %d, isovalue %g", n, type_name(v.view.type), (int)estimator, isovalue);
@@ -39,13 +39,12 @@ static void extract_series(pmb_context *context, int n, pmb_gradient_estimator e
   CHECK_STATUS(
     context, mesh_extract_by(context, estimator, &isovalue, 1, remove_degenerate, PMB_FLOAT32, id_type, m), PMB_OK);
   pmb_unbind(context);
-  volume_free(&v);
 }
 
 /* Compares the contexts' meshes with those of one thread of plain C. Destroys the contexts. */
 static void same_as_plain(pmb_context **contexts, const char *const *names, int count)
 {
-  pmb_context *plain = context_new(1, "portable");
+  OWNED_CONTEXT plain = context_new(1, "portable");
   int64_t triangles = 0;
   for (int n = 0; n < VOLUMES; n += STEP)
     for (int e = PMB_CENTRAL; e <= PMB_SOBEL; e++) {
@@ -62,7 +61,6 @@ static void same_as_plain(pmb_context **contexts, const char *const *names, int 
     }
   CHECK(triangles > (TEST_SLOW ? 20000 : 100000), "only %lld triangles compared", (long long)triangles);
   for (int c = 0; c < count; c++) pmb_destroy(contexts[c]);
-  pmb_destroy(plain);
 }
 
 static void threads(void)
@@ -205,30 +203,27 @@ static void several_isovalues_are_concatenated(void)
 {
   enum { COUNT = 9 };
   test_rng rng = { 22 };
-  pmb_context *context = context_new(3, NULL);
+  OWNED_CONTEXT context = context_new(3, NULL);
   for (int n = 0; n < VOLUMES; n += STEP) {
-    test_volume v;
+    OWNED_VOLUME v;
     double isovalues[COUNT];
     make_series(n, &v);
     for (int i = 0; i < COUNT; i++) isovalues[i] = volume_isovalue(&v, &rng);
     isovalues[3] = isovalues[1];
     isovalues[5] = 1e300;
     check_concatenated(context, &v, isovalues, COUNT, n % 2);
-    volume_free(&v);
   }
-  pmb_destroy(context);
 }
 
 /* More isovalues, each active in all 5,120 bricks, than the CPU keeps at once (16, and a limit of bytes). */
 static void isovalues_are_too_many_to_keep(void)
 {
   enum { COUNT = 40 };
-  test_volume v;
   double isovalues[COUNT];
   const int64_t limit = (int64_t)1 << 24; /* PMB_CPU_KEPT_LEAST; half of the volume is smaller */
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   pmb_info info = { .struct_size = sizeof info };
-  volume_make(&v, PMB_UINT8, 160, 128, 128, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_UINT8, 160, 128, 128, LAYOUT_PACKED);
   for (int64_t k = 1; k < 128; k += 4)
     for (int64_t j = 1; j < 128; j += 4)
       for (int64_t i = 7; i < 160; i += 32) volume_set(&v, i, j, k, 200 - (double)(i % 3));
@@ -237,8 +232,6 @@ static void isovalues_are_too_many_to_keep(void)
   CHECK_STATUS(context, pmb_get_info(context, &info), PMB_OK);
   CHECK(info.active_bricks == 5120, "%lld bricks are active", (long long)info.active_bricks);
   CHECK(info.peak_bytes < limit + limit / 4, "%lld bytes were held", (long long)info.peak_bytes);
-  pmb_destroy(context);
-  volume_free(&v);
 }
 
 static double ramp(double x, double y, double z)
@@ -249,15 +242,11 @@ static double ramp(double x, double y, double z)
 static void ten_thousand_isovalues(void)
 {
   enum { COUNT = TEST_SLOW ? 1000 : 10000 };
-  test_volume v;
-  double *isovalues = test_allocate(COUNT, sizeof *isovalues);
-  pmb_context *context = context_new(2, NULL);
-  volume_sampled(&v, PMB_FLOAT32, 14, ramp);
+  OWNED double *isovalues = test_allocate(COUNT, sizeof *isovalues);
+  OWNED_CONTEXT context = context_new(2, NULL);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 14, ramp);
   for (int n = 0; n < COUNT; n++) isovalues[n] = -1.1 + 2.2 * n / COUNT;
   check_concatenated(context, &v, isovalues, COUNT, 1);
-  volume_free(&v);
-  free(isovalues);
-  pmb_destroy(context);
 }
 
 /* ---- pieces ---- */
@@ -346,7 +335,7 @@ static void pieces_with_a_ghost_level(void)
       (int)begin[2], (int)end[2], type_name(whole.view.type));
     for (int i = 0; i < 2; i++) {
       const pmb_volume *v = i ? &part.view : &whole.view;
-      pmb_context *context = context_new(2, NULL);
+      OWNED_CONTEXT context = context_new(2, NULL);
       CHECK_STATUS(context, pmb_bind(context, v), PMB_OK);
       CHECK_STATUS(context,
         mesh_extract_by(context, (pmb_gradient_estimator)(n / 4 % 3), &isovalue, 1, remove_degenerate, PMB_FLOAT64,
@@ -354,7 +343,6 @@ static void pieces_with_a_ghost_level(void)
         PMB_OK);
       facets[i] = test_allocate(meshes[i].sizes.triangles, sizeof(facet));
       count[i] = collect(&meshes[i], v, begin, end, facets[i]);
-      pmb_destroy(context);
     }
     if (CHECK(count[0] == count[1], "%d and %d facets", (int)count[0], (int)count[1]))
       CHECK(!memcmp(facets[0], facets[1], (size_t)count[0] * sizeof(facet)), "facets differ");

@@ -44,7 +44,7 @@ static void end(scene *s)
 /* Checks that emit fails, names the value and writes nothing, and that a correct call then succeeds. */
 static void refuses(scene *s, const pmb_mesh *mesh, const char *word)
 {
-  test_mesh before;
+  OWNED_MESH before;
   test_about("a mesh with a wrong %s", word);
   mesh_make(&before, s->mesh.sizes, PMB_FLOAT32, PMB_INT32);
   mesh_free(&s->mesh);
@@ -57,7 +57,6 @@ static void refuses(scene *s, const pmb_mesh *mesh, const char *word)
   mesh_equal(&before, &s->mesh, "written by a refused emit");
   CHECK_STATUS(s->context, pmb_emit(s->context, &s->mesh.view), PMB_OK);
   judge_reference(&s->mesh, s->reference);
-  mesh_free(&before);
 }
 
 static void refuses_meshes(void)
@@ -74,7 +73,7 @@ static void refuses_meshes(void)
     WRONG(pmb_mesh, attribute_count, -1, "-1"),
     WRONG(pmb_mesh, attribute_count, 1, "attributes"),
   };
-  scene s;
+  OWNED_BY(end) scene s;
   begin(&s);
   char number[32];
   const pmb_mesh good = s.mesh.view;
@@ -94,7 +93,6 @@ static void refuses_meshes(void)
   m.triangle_capacity = s.mesh.sizes.triangles - 1;
   snprintf(number, sizeof number, "%lld", (long long)m.triangle_capacity);
   refuses(&s, &m, number);
-  end(&s);
 }
 
 static void refuses_attributes(void)
@@ -106,9 +104,9 @@ static void refuses_attributes(void)
     WRONG(pmb_attribute, samples, 0, "samples"),
     WRONG(pmb_attribute, output, 0, "output"),
   };
-  scene s;
+  OWNED_BY(end) scene s;
   begin(&s);
-  int16_t *samples = test_allocate(17 * 17 * 17, 2), *output = test_allocate(s.mesh.sizes.points, 2);
+  OWNED int16_t *samples = test_allocate(17 * 17 * 17, 2), *output = test_allocate(s.mesh.sizes.points, 2);
   pmb_attribute a;
   pmb_mesh m = s.mesh.view;
   m.attributes = &a;
@@ -118,19 +116,16 @@ static void refuses_attributes(void)
     test_set_wrong(&a, list + n);
     refuses(&s, &m, list[n].word);
   }
-  free(samples);
-  free(output);
-  end(&s);
 }
 
 static void refuses_the_wrong_order_of_calls(void)
 {
-  scene s;
+  OWNED_BY(end) scene s;
   double bad = NAN;
   pmb_sizes sizes;
   pmb_request request = { sizeof request, &bad, 1, 1 };
   begin(&s);
-  pmb_context *other = context_new(1, NULL);
+  OWNED_CONTEXT other = context_new(1, NULL);
   CHECK_STATUS(other, pmb_emit(other, &s.mesh.view), PMB_INVALID); /* nothing bound */
   CHECK(strlen(pmb_error(other)) > 10, "\"%s\" is not a sentence", pmb_error(other));
   CHECK_STATUS(other, pmb_bind(other, &s.volume.view), PMB_OK);
@@ -145,18 +140,16 @@ static void refuses_the_wrong_order_of_calls(void)
   CHECK_STATUS(s.context, pmb_emit(s.context, &s.mesh.view), PMB_INVALID); /* counted before this bind */
   pmb_unbind(s.context);
   CHECK_STATUS(s.context, pmb_emit(s.context, &s.mesh.view), PMB_INVALID);
-  pmb_destroy(other);
-  end(&s);
 }
 
 /* Each subset of the arrays has the same bytes as all of them. Exact capacities suffice. */
 static void emits_any_subset_of_arrays(void)
 {
-  scene s;
+  OWNED_BY(end) scene s;
   begin(&s);
   CHECK_STATUS(s.context, pmb_emit(s.context, &s.mesh.view), PMB_OK);
   for (int subset = 0; subset < 1 << MESH_ARRAYS; subset++) {
-    test_mesh m;
+    OWNED_MESH m;
     mesh_array all[MESH_ARRAYS], some[MESH_ARRAYS];
     mesh_make(&m, s.mesh.sizes, PMB_FLOAT32, PMB_INT32);
     mesh_arrays(&s.mesh, all);
@@ -176,9 +169,7 @@ static void emits_any_subset_of_arrays(void)
       if (!(subset >> n & 1)) memcpy(some[n].data, all[n].data, all[n].used);
     mesh_equal(&s.mesh, &m, "subset");
     mesh_canaries_alive(&m);
-    mesh_free(&m);
   }
-  end(&s);
 }
 
 /* Expected value of an attribute at a point, and the values at the ends of its edge. *slack: allowed rounding error. */
@@ -236,9 +227,9 @@ static void emit_attributes(const test_volume *v, double isovalue, int remove_de
   test_volume arrays[TYPES];
   pmb_attribute a[TYPES];
   pmb_sizes sizes;
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   const int64_t *d = v->view.dims;
-  ref_mesh *r = ref_extract(&v->view, isovalue, remove_degenerate);
+  OWNED_REFERENCE r = ref_extract(&v->view, isovalue, remove_degenerate);
   pmb_request request = { sizeof request, &isovalue, 1, remove_degenerate };
   CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK);
   CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
@@ -269,21 +260,17 @@ static void emit_attributes(const test_volume *v, double isovalue, int remove_de
     free(a[n].output);
     volume_free(arrays + n);
   }
-  ref_free(r);
-  pmb_destroy(context);
 }
 
 static void attributes_of_every_type(void)
 {
   static const int data[] = { DATA_NOISE, DATA_PLATEAU, DATA_SMOOTH, DATA_LIMITS };
   test_rng rng = { 51 };
-  test_volume v;
-  volume_make(&v, PMB_UINT8, 37, 9, 11, LAYOUT_INTERLEAVED);
+  OWNED_VOLUME v = volume_of(PMB_UINT8, 37, 9, 11, LAYOUT_INTERLEAVED);
   for (int n = 0; n < 8; n++) {
     volume_fill(&v, DATA_PLATEAU, &rng);
     emit_attributes(&v, n % 2 ? 2 : 1.3, n % 2, data[n / 2], &rng);
   }
-  volume_free(&v);
 }
 
 static void attributes_beside_large_integers(void)
@@ -291,11 +278,10 @@ static void attributes_beside_large_integers(void)
   static const int64_t dims[3] = { 37, 9, 11 };
   test_rng rng = { 55 };
   for (int n = 0; n < WIDE_VOLUMES; n++) {
-    test_volume v;
+    OWNED_VOLUME v;
     double isovalues[WIDE_ISOVALUES];
     volume_wide(&v, n, 2, dims, &rng, isovalues);
     for (int i = 0; i < WIDE_ISOVALUES; i++) emit_attributes(&v, isovalues[i], n % 2, DATA_NOISE, &rng);
-    volume_free(&v);
   }
 }
 
@@ -327,15 +313,15 @@ static int64_t ends_of(pmb_type type, ends *list)
 static void integers_halfway(pmb_type type, const char *path)
 {
   ends list[MOST_ENDS];
-  test_volume v;
+  OWNED_VOLUME v;
   pmb_sizes sizes;
   double isovalue = 0.5;
   const pmb_request request = { sizeof request, &isovalue, 1, 0 };
   const int64_t n = ends_of(type, list);
   const size_t size = pmb_type_size(type);
-  pmb_context *context = context_new(1, path);
-  char *samples = test_allocate(4 * n, size), *output = test_allocate(2 * n, size);
-  float *points = test_allocate(2 * n, 3 * sizeof(float));
+  OWNED_CONTEXT context = context_new(1, path);
+  OWNED char *samples = test_allocate(4 * n, size), *output = test_allocate(2 * n, size);
+  OWNED float *points = test_allocate(2 * n, 3 * sizeof(float));
   volume_make(&v, PMB_INT16, 2, n, 2, LAYOUT_PACKED); /* each x edge is cut in its middle */
   for (int64_t i = 0; i < 4 * n; i++) {
     volume_set(&v, i % 2, i / 2 % n, i / 2 / n, (double)(i % 2));
@@ -351,11 +337,6 @@ static void integers_halfway(pmb_type type, const char *path)
     CHECK(memcmp(output + i * (int64_t)size, &e->middle, size) == 0, "%s: not %lld between %lld and %lld",
       type_name(type), (long long)e->middle, (long long)e->lower, (long long)e->upper);
   }
-  free(samples);
-  free(output);
-  free(points);
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 static void attributes_are_rounded_to_the_nearest(void)
@@ -374,17 +355,16 @@ static void nan_has_one_form(void)
   enum { ENDS = sizeof ends / sizeof *ends, SAMPLES = 4 * ENDS };
   float floats[SAMPLES], got[2 * ENDS];
   double doubles[SAMPLES], wide[2 * ENDS], isovalue = 0.5;
-  test_volume v;
+  OWNED_VOLUME v;
   pmb_sizes sizes;
   const pmb_request request = { sizeof request, &isovalue, 1, 0 };
-  pmb_context *context = context_new(1, NULL);
   volume_make(&v, PMB_INT16, 2, ENDS, 2, LAYOUT_PACKED); /* each x edge is cut in its middle */
   for (int i = 0; i < SAMPLES; i++) {
     volume_set(&v, i % 2, i / 2 % ENDS, i / 2 / ENDS, (double)(i % 2));
     memcpy(&floats[i], &ends[i / 2 % ENDS][i % 2], sizeof *floats);
     doubles[i] = (double)floats[i];
   }
-  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  OWNED_CONTEXT context = bound_context(1, &v.view);
   CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
   CHECK(sizes.points == 2 * ENDS, "%lld points", (long long)sizes.points);
   const pmb_attribute a[] = { { floats, PMB_FLOAT32, 1, got, 0 }, { doubles, PMB_FLOAT64, 1, wide, 0 } };
@@ -397,12 +377,46 @@ static void nan_has_one_form(void)
     CHECK(bits == 0x7fc00000 && wide_bits == UINT64_C(0x7ff8) << 48, "value %d: %x and %llx", i, bits,
       (unsigned long long)wide_bits);
   }
-  volume_free(&v);
-  pmb_destroy(context);
+}
+
+/* Ranges equal those of pmb_find_ranges, also for several groups of isovalues and for no points. */
+static void ranges_are_those_of_find_ranges(void)
+{
+  enum { MOST = 40 };
+  static const int counts[] = { 1, 3, MOST, 0 };
+  double isovalues[MOST];
+  test_rng rng = { 3 };
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 30, cayley);
+  volume_world(&v, WORLD_SHEARED, &rng);
+  OWNED_CONTEXT context = bound_context(3, &v.view);
+  for (int i = 0; i < MOST; i++) isovalues[i] = 0.02 * i - 0.3;
+  for (int n = 0; n < 8; n++) {
+    const pmb_type type = n & 1 ? PMB_FLOAT64 : PMB_FLOAT32;
+    const int has_points = counts[n / 2] > 0;
+    double found[2][8], expected[8] = { 1, 0 };
+    OWNED_MESH m;
+    test_about("%d isovalues, points of %s", counts[n / 2], type_name(type));
+    CHECK_STATUS(context, mesh_extract(context, isovalues, counts[n / 2], 1, type, PMB_INT32, &m), PMB_OK);
+    CHECK((m.sizes.points > 100) == has_points, "%lld points", (long long)m.sizes.points);
+    m.view.point_ranges = found[0];
+    m.view.normal_ranges = found[1];
+    CHECK_STATUS(context, pmb_emit(context, &m.view), PMB_OK);
+    for (int normals = 0; normals < 2; normals++) {
+      const void *array = normals ? (void *)m.view.normals : m.view.points;
+      CHECK((found[normals][0] <= found[normals][1]) == has_points, "%g to %g", found[normals][0], found[normals][1]);
+      if (!has_points) continue;
+      CHECK_STATUS(context,
+        pmb_find_ranges(context, array, normals ? PMB_FLOAT32 : type, 3, m.sizes.points, expected), PMB_OK);
+      for (int i = 0; i < 8; i++)
+        CHECK(found[normals][i] == expected[i], "normals %d: range %d is %.17g, not %.17g", normals, i,
+          found[normals][i], expected[i]);
+    }
+  }
 }
 
 /* clang-format off */
 TEST_MAIN(
+  CASE(ranges_are_those_of_find_ranges)
   CASE(refuses_meshes)
   CASE(refuses_attributes)
   CASE(refuses_the_wrong_order_of_calls)

@@ -36,10 +36,9 @@ typedef struct subject {
 
 static void check_mesh(subject *s, pmb_context *context, const char *what)
 {
-  test_mesh got;
+  OWNED_MESH got;
   const pmb_status status = mesh_extract(context, &s->isovalue, 1, 1, PMB_FLOAT64, PMB_INT64, &got);
   if (CHECK_STATUS(context, status, PMB_OK)) mesh_equal(&s->want, &got, what);
-  mesh_free(&got);
 }
 
 static void subject_make(subject *s, int64_t side)
@@ -92,10 +91,9 @@ static void uses_contexts(subject *s)
   check_mesh(s, s->context, "with the volume that the parent bound");
   CHECK_STATUS(s->context, pmb_bind(s->context, &s->volume.view), PMB_OK);
   check_mesh(s, s->context, "bound again");
-  pmb_context *fresh = context_new(THREADS, NULL);
+  OWNED_CONTEXT fresh = context_new(THREADS, NULL);
   CHECK_STATUS(fresh, pmb_bind(fresh, &s->volume.view), PMB_OK);
   check_mesh(s, fresh, "with a context of the child's");
-  pmb_destroy(fresh);
 }
 
 static void forks_again(subject *s)
@@ -109,14 +107,13 @@ static void forks_again(subject *s)
 
 static void child_uses_contexts(void)
 {
-  subject s;
+  OWNED_BY(subject_free) subject s;
   subject_make(&s, 64);
   const unsigned forks = pmb_forks();
   in_child(uses_contexts, &s);
   in_child(forks_again, &s);
   check_mesh(&s, s.context, "in the parent, after that");
   CHECK(pmb_forks() == forks, "the parent was forked %u times", pmb_forks() - forks);
-  subject_free(&s);
 }
 
 /* A thread that extracts, so that others run thread pools and allocate memory during the fork. */
@@ -144,7 +141,7 @@ static void fork_while_others_work(void)
 {
   enum { WORKERS = 2 };
   worker workers[WORKERS];
-  subject s;
+  OWNED_BY(subject_free) subject s;
   atomic_int stop = 0;
   subject_make(&s, 64);
   for (int i = 0; i < WORKERS; i++) {
@@ -165,7 +162,6 @@ static void fork_while_others_work(void)
       workers[i].right > 0 && workers[i].wrong == 0, "%d right meshes, %d wrong", workers[i].right, workers[i].wrong);
     subject_free(&workers[i].s);
   }
-  subject_free(&s);
 }
 
 /* A hook that forks: the call continues in the parent and ends in the child. */
@@ -183,7 +179,7 @@ static int fork_once(void *user, double fraction)
 
 static void hook_forks(void)
 {
-  subject s;
+  OWNED_BY(subject_free) subject s;
   pid_t child = -1;
   int status = 0;
   subject_make(&s, TEST_SLOW ? 96 : 160);
@@ -203,7 +199,6 @@ static void hook_forks(void)
   check_mesh(&s, s.context, "in the parent");
   CHECK(child > 0 && waitpid(child, &status, 0) == child, "no child");
   CHECK(status == 0, "the child ended with %d", status);
-  subject_free(&s);
 }
 
 /* clang-format off */

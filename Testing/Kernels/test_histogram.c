@@ -104,13 +104,11 @@ static void against_brute_force(void)
   pmb_context *contexts[] = { context_new(3, NULL), context_new(1, "portable"), context_new(7, "reference") };
   int64_t seen = 0;
   for (int n = 0; n < (TEST_SLOW ? 60 : 300); n++) {
-    test_volume v;
     curve c;
     pmb_context *context = contexts[n % 3];
     pmb_info info = { .struct_size = sizeof info };
     double low, high;
-    volume_make(&v, (pmb_type)(1 + n % 10), rng_int(&rng, 2, 100), rng_int(&rng, 2, 14), rng_int(&rng, 2, 14),
-      n / 10 % LAYOUTS);
+    OWNED_VOLUME v = volume_of((pmb_type)(1 + n % 10), rng_int(&rng, 2, 100), rng_int(&rng, 2, 14), rng_int(&rng, 2, 14), n / 10 % LAYOUTS);
     volume_fill(&v, n % DATA_KINDS, &rng);
     if (n % 3 == 0) volume_sprinkle(&v, n % 2 ? 2000 : 20, &rng);
     if (n % 4 == 0 && n / 10 % LAYOUTS == LAYOUT_PACKED) volume_hide(&v, 300, 500, &rng);
@@ -124,7 +122,6 @@ static void against_brute_force(void)
       check_curve(context, &v.view, &c);
       for (int i = 0; i < BINS; i++) seen += c.crossed[i];
     }
-    volume_free(&v);
   }
   CHECK(seen > 10000, "only %d bricks crossed in all", (int)seen);
   for (int c = 0; c < 3; c++) pmb_destroy(contexts[c]);
@@ -138,8 +135,7 @@ static void bad_arguments(void)
     WRONG(pmb_histogram_request, bins, PMB_HISTOGRAM_MOST + 1, "bins"),
     WRONG(pmb_histogram_request, struct_size, sizeof(pmb_histogram_request) - 1, "struct_size"),
   };
-  pmb_context *context = context_new(1, NULL);
-  test_volume v;
+  OWNED_CONTEXT context = context_new(1, NULL);
   curve c;
   double isovalue;
   int64_t count = 7;
@@ -147,7 +143,7 @@ static void bad_arguments(void)
   CHECK_STATUS(context, pmb_histogram(context, &c.request), PMB_INVALID); /* nothing is bound */
   CHECK_STATUS(context, pmb_suggest(context, 1, &isovalue, &count), PMB_INVALID);
   CHECK(count == 0, "%d suggestions", (int)count);
-  volume_sampled(&v, PMB_FLOAT32, 20, cayley);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 20, cayley);
   CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
   for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
     curve_make(&c, ranges[i][0], ranges[i][1]);
@@ -167,21 +163,18 @@ static void bad_arguments(void)
   curve_make(&c, 0, 1); /* neither array is wanted */
   c.request.crossed = c.request.touched = NULL;
   CHECK_STATUS(context, pmb_histogram(context, &c.request), PMB_OK);
-  pmb_destroy(context);
-  volume_free(&v);
 }
 
 /* Volumes without a surface. */
 static void nothing_to_cross(void)
 {
   static const int64_t sizes[][3] = { { 40, 9, 9 }, { 40, 9, 9 }, { 40, 9, 1 }, { 1, 9, 9 } };
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   for (int n = 0; n < 4; n++) {
-    test_volume v;
     curve c;
     double isovalue;
     int64_t count = 7, crossed = 0, touched = 0;
-    volume_make(&v, PMB_FLOAT32, sizes[n][0], sizes[n][1], sizes[n][2], LAYOUT_PACKED);
+    OWNED_VOLUME v = volume_of(PMB_FLOAT32, sizes[n][0], sizes[n][1], sizes[n][2], LAYOUT_PACKED);
     for (int64_t i = 0; i < ref_samples(&v.view); i++) {
       ((float *)v.memory)[i] = n == 0 ? 3 : n == 1 ? NAN : (float)(i % 7);
     }
@@ -197,28 +190,22 @@ static void nothing_to_cross(void)
     CHECK(n > 1 || touched == (n == 0 ? ref_bricks(&v.view) : 0), "%d touched", (int)touched);
     CHECK_STATUS(context, pmb_suggest(context, 1, &isovalue, &count), PMB_OK);
     CHECK(count == 0, "%d suggestions", (int)count);
-    volume_free(&v);
   }
-  pmb_destroy(context);
 }
 
 /* From the least to the greatest double: the width of the range overflows. */
 static void widest_range(void)
 {
-  pmb_context *context = context_new(1, NULL);
   test_rng rng = { 62 };
-  test_volume v;
   curve c;
-  volume_make(&v, PMB_FLOAT64, 40, 12, 12, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_FLOAT64, 40, 12, 12, LAYOUT_PACKED);
   for (int64_t i = 0; i < ref_samples(&v.view); i++) ((double *)v.memory)[i] = rng_real(&rng, -1, 1) * DBL_MAX;
-  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  OWNED_CONTEXT context = bound_context(1, &v.view);
   curve_make(&c, -DBL_MAX, DBL_MAX);
   CHECK_STATUS(context, pmb_histogram(context, &c.request), PMB_OK);
   for (int i = 1; i < BINS - 1; i++) CHECK(c.crossed[i] > 0, "bin %d is 0", i);
   for (int i = 1; i < BINS; i++)
     CHECK(pmb_histogram_isovalue(&c.request, i - 1) < pmb_histogram_isovalue(&c.request, i), "bin %d", i);
-  pmb_destroy(context);
-  volume_free(&v);
 }
 
 /* ---- suggestions ---- */
@@ -249,11 +236,10 @@ static void make_balls(
 
 static int64_t suggest(const test_volume *v, double *isovalues, int64_t most)
 {
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   int64_t count = -1;
   CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK);
   CHECK_STATUS(context, pmb_suggest(context, most, isovalues, &count), PMB_OK);
-  pmb_destroy(context);
   return count;
 }
 
@@ -273,11 +259,10 @@ static void ball_in_noise(void)
   static const double deviations[] = { 2, 6, 10 };
   for (int n = 0; n < 15; n++) {
     const double deviation = deviations[n / 5];
-    test_volume v;
+    OWNED_VOLUME v;
     test_about("%s, deviation %g", type_name(types[n % 5]), deviation);
     make_balls(&v, types[n % 5], 100, 25, 100, 25, deviation);
     suggests_between(&v, 3.5 * deviation, 100 - 3.5 * deviation);
-    volume_free(&v);
   }
 }
 
@@ -288,7 +273,7 @@ static void ball_in_air(void)
   for (int radius = 16; radius < 30; radius += 4)
     for (int n = 0; n < 4; n++) {
       test_rng rng = { 66 };
-      test_volume v;
+      OWNED_VOLUME v;
       make_balls(&v, n % 2 ? PMB_INT16 : PMB_FLOAT32, 0, 0, 1000, radius, 0);
       for (int64_t i = 0; i < ref_samples(&v.view); i++) {
         const double in = volume_get(&v, i) / 1000;
@@ -296,7 +281,6 @@ static void ball_in_air(void)
       }
       test_about("radius %d, deviations %g, %g", radius, deviations[n][0], deviations[n][1]);
       suggests_between(&v, -675, -25); /* the middle half */
-      volume_free(&v);
     }
 }
 
@@ -306,7 +290,7 @@ static void three_surfaces(void)
 {
   for (int bones = 0; bones < 2; bones++) {
     double got[4] = { NAN, NAN, NAN, NAN };
-    test_volume v;
+    OWNED_VOLUME v;
     make_balls(&v, PMB_INT16, bones ? 1200 : 1000, bones ? 12 : 30, 300, bones ? 42 : 45, 12);
     const int64_t count = suggest(&v, got, 4);
     test_about("bones %d: %d suggestions, %g, %g, %g", bones, (int)count, got[0], got[1], got[2]);
@@ -316,7 +300,6 @@ static void three_surfaces(void)
     CHECK(high > 345 - 300 * bones && high < (bones ? 1250 : 955), "the inner boundary is at %g", high);
     CHECK(!bones || (got[2] > low && got[2] < 1250), "the third isovalue is %g", got[2]);
     suggests_between(&v, got[0] - 1e-9, got[0] + 1e-9);
-    volume_free(&v);
   }
 }
 
@@ -324,48 +307,44 @@ static void three_surfaces(void)
 static void one_surface(void)
 {
   double isovalues[4];
-  test_volume v;
+  OWNED_VOLUME v;
   make_balls(&v, PMB_UINT8, 1, 30, 1, 30, 0);
   const int64_t count = suggest(&v, isovalues, 4);
   test_about("%d suggestions, %g", (int)count, isovalues[0]);
   CHECK(count == 1 && isovalues[0] > 0 && isovalues[0] <= 1, "not one isovalue");
-  volume_free(&v);
 }
 
 /* A background of zeros, as in a masked scan, around a ball of 110 to 190. */
 static void clean_background(void)
 {
   test_rng rng = { 64 };
-  test_volume v;
+  OWNED_VOLUME v;
   make_balls(&v, PMB_UINT8, 0, 0, 150, 30, 0);
   for (int64_t i = 0; i < ref_samples(&v.view); i++)
     if (volume_get(&v, i) > 100) volume_put(&v, i, volume_get(&v, i) + (double)rng_int(&rng, -40, 40));
   suggests_between(&v, 0, 110);
-  volume_free(&v);
 }
 
 /* A mask of an object so thin that no brick lies inside it, and its inverse: suggests halfway between the two values. */
 static void thin_mask(void)
 {
   for (int inside = 0; inside < 2; inside++) {
-    test_volume v;
+    OWNED_VOLUME v;
     make_balls(&v, PMB_UINT8, 0, 0, 1, 16, 0);
     for (int64_t i = 0; i < ref_samples(&v.view); i++) volume_put(&v, i, (volume_get(&v, i) > 0) == inside);
     suggests_between(&v, 0.4, 0.6);
-    volume_free(&v);
   }
 }
 
 /* One extreme sample above all others, then also one below, must not hide the surface. */
 static void one_wild_sample(void)
 {
-  test_volume v;
+  OWNED_VOLUME v;
   make_balls(&v, PMB_FLOAT32, 100, 25, 100, 25, 5);
   volume_set(&v, 3, 3, 3, 1e30);
   suggests_between(&v, 17, 83);
   volume_set(&v, 90, 90, 90, -1e20);
   suggests_between(&v, 17, 83);
-  volume_free(&v);
 }
 
 /* Sets the samples of a region: a border, a corner, the outside of a cylinder, 1% or 60% at random. */
@@ -397,7 +376,7 @@ static void make_scene(test_volume *v, pmb_type type, int scene)
 /* Makes the histogram of a volume over its range. Returns the number of bricks in the fullest bin. */
 static int64_t most_crossed(const test_volume *v, curve *c)
 {
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   pmb_info info = { .struct_size = sizeof info };
   int64_t most = 0;
   CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK);
@@ -405,7 +384,6 @@ static int64_t most_crossed(const test_volume *v, curve *c)
   curve_make(c, info.minimum, info.maximum);
   CHECK_STATUS(context, pmb_histogram(context, &c->request), PMB_OK);
   for (int i = 0; i < BINS; i++) most = c->crossed[i] > most ? c->crossed[i] : most;
-  pmb_destroy(context);
   return most;
 }
 
@@ -455,14 +433,13 @@ static void background_is_no_fill(void)
   for (int n = 0; n < 4; n++) {
     const double body = bodies[n % 2], sign = n < 2 ? 1 : -1;
     test_rng rng = { 69 };
-    test_volume v;
+    OWNED_VOLUME v;
     make_balls(&v, PMB_FLOAT32, 0, 0, 1, 30, 0);
     for (int64_t i = 0; i < ref_samples(&v.view); i++) {
       float *s = (float *)v.memory + i;
       *s = (float)(*s < 0.5f ? 0 : sign * (body + noise(&rng, 10)));
     }
     suggests_between(&v, sign > 0 ? 0.1 * body : 40 - body, sign > 0 ? body - 40 : -0.1 * body);
-    volume_free(&v);
   }
 }
 

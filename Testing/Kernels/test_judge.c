@@ -220,7 +220,7 @@ static int may_be_open(const ref_mesh *r, int64_t a, int64_t b)
 
 static int judge_ids(const test_mesh *m)
 {
-  char *used = test_allocate(m->sizes.points, 1);
+  OWNED char *used = test_allocate(m->sizes.points, 1);
   int good = 1;
   for (int64_t n = 0; n < 3 * m->sizes.triangles && good; n++) {
     int64_t id = mesh_id(m, n);
@@ -229,7 +229,6 @@ static int judge_ids(const test_mesh *m)
     if (good) used[id] = 1;
   }
   for (int64_t p = 0; p < m->sizes.points && good; p++) good = CHECK(used[p], "point %lld is unused", (long long)p);
-  free(used);
   return good;
 }
 
@@ -241,8 +240,8 @@ static int merged(const ref_mesh *r, int64_t point)
 void judge_topology(const test_mesh *m, const ref_mesh *r, int remove_degenerate)
 {
   if (!judge_ids(m)) return;
-  int64_t *first = test_allocate(m->sizes.points + 2, sizeof *first);
-  half_edge *edges = sorted_half_edges(m, first);
+  OWNED int64_t *first = test_allocate(m->sizes.points + 2, sizeof *first);
+  OWNED half_edge *edges = sorted_half_edges(m, first);
   for (int64_t id = 0; id < m->sizes.points; id++)
     for (int64_t n = first[id]; n < first[id + 1]; n++) {
       int uses[2] = { 0, 0 };
@@ -259,8 +258,6 @@ void judge_topology(const test_mesh *m, const ref_mesh *r, int remove_degenerate
       CHECK(uses[0] == uses[1] || may_be_open(r, id, high), "open edge %lld-%lld: used %d times there, %d back",
         (long long)id, (long long)high, uses[1], uses[0]);
     }
-  free(edges);
-  free(first);
 }
 
 pmb_sizes judge_isovalue(
@@ -269,19 +266,17 @@ pmb_sizes judge_isovalue(
   const pmb_type real = variant & 1 ? PMB_FLOAT64 : PMB_FLOAT32, id = variant & 2 ? PMB_INT64 : PMB_INT32;
   const pmb_gradient_estimator estimator = (pmb_gradient_estimator)(variant / 4 % 3);
   const int before = test_failures();
-  test_mesh m;
+  OWNED_MESH m;
   const pmb_status status = mesh_extract_by(context, estimator, &isovalue, 1, remove_degenerate, real, id, &m);
   const pmb_sizes sizes = m.sizes;
   if (CHECK_STATUS(context, status, PMB_OK)) {
-    ref_mesh *r = ref_extract(&v->view, isovalue, remove_degenerate);
+    OWNED_REFERENCE r = ref_extract(&v->view, isovalue, remove_degenerate);
     judge_reference(&m, r);
     if (test_failures() == before) judge_topology(&m, r, remove_degenerate);
     if (remove_degenerate && real == PMB_FLOAT64 && v->view.type < PMB_INT32) judge_no_degenerates(&m);
     CHECK(test_failures() == before, "isovalue %.17g, remove_degenerate %d, points %s, estimator %d", isovalue,
       remove_degenerate, type_name(real), (int)estimator);
-    ref_free(r);
   }
-  mesh_free(&m);
   return sizes;
 }
 

@@ -9,13 +9,12 @@
 static void expect_empty(pmb_context *context, const double *isovalues, int64_t count, const char *what)
 {
   for (int remove_degenerate = 0; remove_degenerate < 2; remove_degenerate++) {
-    test_mesh m;
+    OWNED_MESH m;
     CHECK_STATUS(
       context, mesh_extract(context, isovalues, count, remove_degenerate, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
     CHECK(m.sizes.points == 0 && m.sizes.triangles == 0, "%s: %lld points, %lld triangles", what,
       (long long)m.sizes.points, (long long)m.sizes.triangles);
     CHECK(((int32_t *)m.view.offsets)[0] == 0, "%s: the first offset is not 0", what);
-    mesh_free(&m);
   }
 }
 
@@ -26,11 +25,10 @@ static void nothing_to_do(void)
     18446744073709551616.0, 9223372036854775808.0, -9223372036854777856.0 };
   enum { COUNT = sizeof isovalues / sizeof *isovalues };
   test_rng rng = { 91 };
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   for (int type = PMB_INT8; type <= PMB_FLOAT64; type++)
     for (int flat = 0; flat < 8; flat++) {
-      test_volume v;
-      volume_make(&v, (pmb_type)type, flat & 1 ? 1 : 70, flat & 2 ? 1 : 9, flat & 4 ? 1 : 10, LAYOUT_PACKED);
+      OWNED_VOLUME v = volume_of((pmb_type)type, flat & 1 ? 1 : 70, flat & 2 ? 1 : 9, flat & 4 ? 1 : 10, LAYOUT_PACKED);
       volume_fill(&v, DATA_PLATEAU, &rng);
       test_about("%s, axes of one sample: %d", type_name((pmb_type)type), flat);
       CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
@@ -38,9 +36,7 @@ static void nothing_to_do(void)
       expect_empty(context, isovalues, 0, "0 isovalues");
       expect_empty(context, isovalues + 3, COUNT - 3, "out of range");
       if (flat) expect_empty(context, isovalues, COUNT, "no cell");
-      volume_free(&v);
     }
-  pmb_destroy(context);
 }
 
 /* More than 2^31 / 3 triangles by repeating one isovalue: offsets do not fit 32 bits. The arrays of the refused call are tiny,
@@ -49,16 +45,14 @@ static void offsets_beyond_32_bits(void)
 {
   enum { SIZE = 40, COUNT = 5200 };
   test_rng rng = { 93 };
-  test_volume v;
   pmb_sizes total;
   int32_t tiny[8] = { 0 };
-  double *isovalues = test_allocate(COUNT, sizeof *isovalues);
-  pmb_context *context = context_new(2, NULL);
+  OWNED double *isovalues = test_allocate(COUNT, sizeof *isovalues);
   pmb_request request = { sizeof request, isovalues, COUNT, 0 };
-  volume_make(&v, PMB_UINT8, SIZE, SIZE, SIZE, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_UINT8, SIZE, SIZE, SIZE, LAYOUT_PACKED);
   for (int64_t n = 0; n < SIZE * SIZE * SIZE; n++) volume_put(&v, n, (double)rng_int(&rng, 0, 1));
   for (int n = 0; n < COUNT; n++) isovalues[n] = 0.5;
-  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  OWNED_CONTEXT context = bound_context(2, &v.view);
   CHECK_STATUS(context, pmb_count(context, &request, &total, NULL), PMB_OK);
   CHECK(3 * total.triangles > INT32_MAX && total.points < INT32_MAX, "%lld points, %lld triangles: another case",
     (long long)total.points, (long long)total.triangles);
@@ -73,9 +67,6 @@ static void offsets_beyond_32_bits(void)
   CHECK_STATUS(context, pmb_count(context, &request, &total, NULL), PMB_OK);
   m.offsets = NULL;
   CHECK_STATUS(context, pmb_emit(context, &m), PMB_OK);
-  volume_free(&v);
-  free(isovalues);
-  pmb_destroy(context);
 }
 
 /* 4096 x 4096 x 260 samples of one byte, 4096 of them in memory: a step between the samples x = 4094 and 4095 of
@@ -92,14 +83,14 @@ static void more_than_2_to_the_32_samples(void)
   pmb_sizes sizes = { 0, 0 };
   pmb_request request = { sizeof request, &isovalue, 1, 0 };
   int64_t points = (int64_t)NY * NZ, triangles = (int64_t)2 * (NY - 1) * (NZ - 1);
-  pmb_context *context = context_new(0, NULL);
+  OWNED_CONTEXT context = context_new(0, NULL);
   row[NX - 1] = 1;
   CHECK_STATUS(context, pmb_bind(context, &v), PMB_OK);
   CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
   CHECK(sizes.points == points && sizes.triangles == triangles, "%lld points, %lld triangles, not %lld, %lld",
     (long long)sizes.points, (long long)sizes.triangles, (long long)points, (long long)triangles);
-  int64_t *cells = test_allocate(sizes.triangles, sizeof *cells);
-  float *xyz = test_allocate(3 * sizes.points, sizeof *xyz);
+  OWNED int64_t *cells = test_allocate(sizes.triangles, sizeof *cells);
+  OWNED float *xyz = test_allocate(3 * sizes.points, sizeof *xyz);
   pmb_mesh m = { .struct_size = sizeof m,
     .point_capacity = sizes.points,
     .triangle_capacity = sizes.triangles,
@@ -119,9 +110,6 @@ static void more_than_2_to_the_32_samples(void)
     (long long)(rows * (rows - 1)));
   CHECK(sizes.triangles && cells[sizes.triangles - 1] == last && last > UINT32_MAX, "the last cell is %lld, not %lld",
     (long long)cells[sizes.triangles - 1], (long long)last);
-  free(cells);
-  free(xyz);
-  pmb_destroy(context);
 }
 
 /* clang-format off */

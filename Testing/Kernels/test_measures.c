@@ -37,11 +37,10 @@ static void check_equal(const pmb_measures *a, const pmb_measures *b)
 static void big_mesh(test_volume *v, pmb_type real_type, pmb_type id_type, test_mesh *m)
 {
   double isovalue = 0.1;
-  pmb_context *context = context_new(0, NULL);
+  OWNED_CONTEXT context = context_new(0, NULL);
   volume_sampled(v, PMB_FLOAT32, TEST_SLOW ? 60 : 110, gyroid);
   CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK);
   CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, 1, real_type, id_type, m), PMB_OK);
-  pmb_destroy(context);
 }
 
 /* ---- reference ---- */
@@ -68,9 +67,9 @@ static int64_t root_of(int64_t *parents, int64_t p)
 static side *collect_sides(const test_mesh *m, const uint8_t *flags, uint8_t left_out, pmb_measures *s)
 {
   side *sides = test_allocate(3 * m->sizes.triangles, sizeof *sides);
-  int64_t *parents = test_allocate(m->sizes.points, sizeof *parents);
+  OWNED int64_t *parents = test_allocate(m->sizes.points, sizeof *parents);
   for (int64_t p = 0; p < m->sizes.points; p++) parents[p] = p;
-  char *used = test_allocate(m->sizes.points, 1);
+  OWNED char *used = test_allocate(m->sizes.points, 1);
   for (int64_t t = 0; t < m->sizes.triangles; t++) {
     if (flags && flags[t] & left_out) continue;
     for (int c = 0; c < 3; c++) {
@@ -85,8 +84,6 @@ static side *collect_sides(const test_mesh *m, const uint8_t *flags, uint8_t lef
   }
   s->components += s->points;
   qsort(sides, (size_t)(3 * s->triangles), sizeof *sides, compare_sides);
-  free(parents);
-  free(used);
   return sides;
 }
 
@@ -94,7 +91,7 @@ static side *collect_sides(const test_mesh *m, const uint8_t *flags, uint8_t lef
 static pmb_measures measure_slowly(const test_mesh *m, const uint8_t *flags, uint8_t left_out)
 {
   pmb_measures s = { .struct_size = sizeof s, .closed = 1 };
-  side *sides = collect_sides(m, flags, left_out, &s);
+  OWNED side *sides = collect_sides(m, flags, left_out, &s);
   for (int64_t n = 0; n < 3 * s.triangles;) {
     int64_t uses = 0, forward = 0, first = n;
     for (; n < 3 * s.triangles && !compare_sides(sides + first, sides + n); n++) {
@@ -107,7 +104,6 @@ static pmb_measures measure_slowly(const test_mesh *m, const uint8_t *flags, uin
     s.closed &= 2 * forward == uses;
   }
   s.euler = s.points - s.edges + s.triangles;
-  free(sides);
   return s;
 }
 
@@ -143,10 +139,9 @@ static double two_balls(double x, double y, double z)
 /* Each edge has two triangles, but some run in the same direction: the mesh encloses nothing. */
 static void one_reversed_triangle(void)
 {
-  test_volume v;
-  test_mesh m;
-  pmb_context *context = context_new(1, NULL);
-  volume_sampled(&v, PMB_FLOAT32, 20, ball);
+  OWNED_MESH m;
+  OWNED_CONTEXT context = context_new(1, NULL);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 20, ball);
   mesh_of_volume(&v.view, 0, 1, &m);
   int64_t *ids = m.view.triangles, first = ids[300];
   ids[300] = ids[301];
@@ -154,15 +149,12 @@ static void one_reversed_triangle(void)
   pmb_measures got = judge_measures(context, &m);
   CHECK(!got.closed && got.boundary_edges == 0 && got.euler == 2, "closed %d, %lld boundary edges", got.closed,
     (long long)got.boundary_edges);
-  mesh_free(&m);
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 /* Gives each triangle a random bit and measures with each set of bits left out. */
 static void judge_left_out(pmb_context *context, const test_mesh *m, test_rng *rng)
 {
-  uint8_t *flags = test_allocate(m->sizes.triangles, 1);
+  OWNED uint8_t *flags = test_allocate(m->sizes.triangles, 1);
   pmb_measures got = { .struct_size = sizeof got };
   pmb_measure_request request = request_of(m);
   request.flags = flags;
@@ -175,18 +167,17 @@ static void judge_left_out(pmb_context *context, const test_mesh *m, test_rng *r
     got.area = got.volume = 0;
     check_equal(&got, &expected);
   }
-  free(flags);
 }
 
 /* Volumes of all kinds, with and without joined points, all types of points and ids. */
 static void random_volumes(void)
 {
   test_rng rng = { 2024 };
-  pmb_context *context = context_new(3, NULL);
+  OWNED_CONTEXT context = context_new(3, NULL);
   int64_t open = 0, joined = 0, several = 0;
   for (int n = 0; n < (TEST_SLOW ? 40 : 250); n++) {
-    test_volume v;
-    test_mesh m;
+    OWNED_VOLUME v;
+    OWNED_MESH m;
     volume_random(&v, rng_int(&rng, 1, 50), rng_int(&rng, 2, 20), rng_int(&rng, 2, 20), &rng);
     double isovalue = volume_isovalue(&v, &rng);
     CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
@@ -200,12 +191,9 @@ static void random_volumes(void)
     open += got.boundary_edges > 0;
     joined += got.nonmanifold_edges > 0;
     several += got.components > 1;
-    mesh_free(&m);
-    volume_free(&v);
   }
   CHECK(open > 9 && joined > 2 && several > 9, "%lld open, %lld joined, %lld of several components", (long long)open,
     (long long)joined, (long long)several);
-  pmb_destroy(context);
 }
 
 /* ---- parts, flags, threads ---- */
@@ -218,11 +206,9 @@ static void several_isovalues(void)
   pmb_sizes parts[COUNT], total;
   pmb_measures got[COUNT];
   pmb_request request = { sizeof request, isovalues, COUNT, 1 };
-  test_volume v;
-  test_mesh m;
-  pmb_context *context = context_new(2, NULL);
-  volume_sampled(&v, PMB_FLOAT32, 40, gyroid);
-  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  OWNED_MESH m;
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 40, gyroid);
+  OWNED_CONTEXT context = bound_context(2, &v.view);
   CHECK_STATUS(context, pmb_count(context, &request, &total, parts), PMB_OK);
   mesh_make(&m, total, PMB_FLOAT32, PMB_INT32);
   CHECK_STATUS(context, pmb_emit(context, &m.view), PMB_OK);
@@ -233,23 +219,19 @@ static void several_isovalues(void)
   for (int n = 0; n < COUNT; n++) got[n].struct_size = sizeof got[n];
   CHECK_STATUS(context, pmb_measure(context, &measuring, got), PMB_OK);
   for (int n = 0; n < COUNT; n++) {
-    test_mesh alone;
+    OWNED_MESH alone;
     test_about("isovalue %d", n);
     CHECK_STATUS(context, mesh_extract(context, isovalues + n, 1, 1, PMB_FLOAT32, PMB_INT32, &alone), PMB_OK);
     pmb_measures expected = judge_measures(context, &alone);
     check_equal(&got[n], &expected);
-    mesh_free(&alone);
   }
   CHECK(
     got[1].area == 0 && got[1].points == 0 && got[1].closed, "an isovalue without a surface: area %g", got[1].area);
-  mesh_free(&m);
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 static void threads_and_ids_change_nothing(void)
 {
-  test_volume v;
+  OWNED_VOLUME v;
   test_mesh m[2];
   big_mesh(&v, PMB_FLOAT32, PMB_INT32, &m[0]);
   volume_free(&v);
@@ -267,17 +249,16 @@ static void threads_and_ids_change_nothing(void)
       pmb_destroy(context);
     }
   for (int n = 0; n < 2; n++) mesh_free(&m[n]);
-  volume_free(&v);
 }
 
 /* Points in random order, the worst for ranges and buckets: only rounding may differ. */
 static void ids_need_not_be_in_order(void)
 {
   test_rng rng = { 5 };
-  test_volume v;
-  test_mesh m;
+  OWNED_VOLUME v;
+  OWNED_MESH m;
   big_mesh(&v, PMB_FLOAT64, PMB_INT32, &m);
-  pmb_context *context = context_new(4, NULL);
+  OWNED_CONTEXT context = context_new(4, NULL);
   pmb_measures before = measure(context, &m);
   int32_t *ids = m.view.triangles, *place = test_allocate(m.sizes.points, sizeof *place);
   double *points = m.view.points;
@@ -288,7 +269,7 @@ static void ids_need_not_be_in_order(void)
     place[p] = place[o];
     place[o] = id;
   }
-  double *moved = test_allocate(3 * m.sizes.points, sizeof *moved);
+  OWNED double *moved = test_allocate(3 * m.sizes.points, sizeof *moved);
   for (int64_t p = 0; p < m.sizes.points; p++) memcpy(moved + 3 * place[p], points + 3 * p, 3 * sizeof *moved);
   memcpy(points, moved, (size_t)(3 * m.sizes.points) * sizeof *moved);
   for (int64_t n = 0; n < 3 * m.sizes.triangles; n++) ids[n] = place[ids[n]];
@@ -298,20 +279,15 @@ static void ids_need_not_be_in_order(void)
   after.area = before.area;
   after.volume = before.volume;
   check_equal(&after, &before);
-  free(moved);
   free(place);
-  mesh_free(&m);
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 /* Worlds scaled by powers of two, where products overflow or underflow: the measures scale exactly. */
 static void huge_and_tiny_worlds(void)
 {
-  test_volume v;
   test_mesh m;
-  pmb_context *context = context_new(2, NULL);
-  volume_sampled(&v, PMB_FLOAT64, 30, two_balls);
+  OWNED_CONTEXT context = context_new(2, NULL);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT64, 30, two_balls);
   mesh_of_volume(&v.view, 0, 1, &m);
   pmb_measures one = judge_measures(context, &m);
   mesh_free(&m);
@@ -327,8 +303,6 @@ static void huge_and_tiny_worlds(void)
     check_equal(&got, &expected);
     mesh_free(&m);
   }
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 /* ---- errors ---- */
@@ -353,11 +327,10 @@ static void bad_requests(void)
     WRONG(pmb_mesh, point_type, PMB_INT8, "point_type is 1"),
     WRONG(pmb_mesh, id_type, PMB_FLOAT32, "id_type is 9"),
   };
-  test_volume v;
-  test_mesh m;
-  pmb_context *context = context_new(1, NULL);
+  OWNED_MESH m;
+  OWNED_CONTEXT context = context_new(1, NULL);
   pmb_measures got = { .struct_size = sizeof got }, without_size = { 0 };
-  volume_sampled(&v, PMB_FLOAT32, 20, ball);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 20, ball);
   mesh_of_volume(&v.view, 0, 1, &m);
   const pmb_measure_request good = request_of(&m);
   const pmb_mesh whole = m.view;
@@ -390,18 +363,14 @@ static void bad_requests(void)
   CHECK(got.triangles == m.sizes.triangles, "%lld triangles after errors", (long long)got.triangles);
   r.part_count = 0;
   CHECK_STATUS(context, pmb_measure(context, &r, NULL), PMB_OK);
-  mesh_free(&m);
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 /* Wrong parts, and ids beyond the points, must be refused. */
 static void ids_outside_their_part(void)
 {
-  test_volume v;
-  test_mesh m;
-  pmb_context *context = context_new(2, NULL);
-  volume_sampled(&v, PMB_FLOAT32, 20, ball);
+  OWNED_MESH m;
+  OWNED_CONTEXT context = context_new(2, NULL);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 20, ball);
   mesh_of_volume(&v.view, 0, 1, &m);
   pmb_measure_request r = request_of(&m);
   pmb_sizes part = m.sizes;
@@ -426,9 +395,6 @@ static void ids_outside_their_part(void)
   pmb_measures got[2] = { { .struct_size = sizeof *got }, { .struct_size = sizeof *got, .area = 5 } };
   CHECK_STATUS(context, pmb_measure(context, &r, got), PMB_INVALID);
   CHECK(got[1].area == 0, "area %g after an error", got[1].area);
-  mesh_free(&m);
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 /* clang-format off */

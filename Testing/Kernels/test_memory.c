@@ -60,9 +60,9 @@ static pmb_status run_all_steps(
 
 static void fail_each_allocation(int threads)
 {
-  test_volume v;
+  OWNED_VOLUME v;
   double isovalue = make_volume(&v);
-  ref_mesh *r = ref_extract(&v.view, isovalue, 1);
+  OWNED_REFERENCE r = ref_extract(&v.view, isovalue, 1);
   int64_t n = 1, out_of_memory = 0;
   for (int refused = 1; refused; n += TEST_SLOW ? 4 : 1) {
     ledger l;
@@ -93,8 +93,6 @@ static void fail_each_allocation(int threads)
     if (!CHECK(n < 10000, "no end of allocations")) break;
   }
   CHECK(out_of_memory > (TEST_SLOW ? 5 : 15), "%lld failures reported", (long long)out_of_memory);
-  ref_free(r);
-  volume_free(&v);
 }
 
 static void every_allocation_fails(void)
@@ -112,11 +110,10 @@ static void sparse_volume_needs_little_memory(void)
   ledger l;
   pmb_options options = ledger_options(&l, 2);
   pmb_context *context = NULL;
-  test_volume v;
   test_mesh m;
   pmb_info info = { .struct_size = sizeof info };
   int64_t after_unbind = -1;
-  volume_sampled(&v, PMB_FLOAT32, 256, cayley);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 256, cayley);
   options.device = PMB_DEVICE_CPU; /* the allocator does not see a GPU's memory */
   CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK);
   for (int turn = 0; turn < 4; turn++) {
@@ -138,21 +135,19 @@ static void sparse_volume_needs_little_memory(void)
   }
   pmb_destroy(context);
   CHECK(l.held == 0, "%lld blocks left behind", (long long)l.held);
-  volume_free(&v);
 }
 
 /* Moves the isovalue with the most bricks (14 MB) to another place in the list each time: not all places keep their memory. */
 static void several_isovalues_keep_little(void)
 {
   enum { N = 320, MOST = 8 };
-  test_volume v;
   ledger l;
   pmb_options options = ledger_options(&l, 1);
-  pmb_context *context = NULL;
+  OWNED_CONTEXT context = NULL;
   double isovalues[MOST];
   const int64_t allowed = (int64_t)1 << 24; /* more than half of the samples' bytes */
   options.device = PMB_DEVICE_CPU;
-  volume_make(&v, PMB_UINT8, N, N, N, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_UINT8, N, N, N, LAYOUT_PACKED);
   memset(v.memory, 0, (size_t)N * N * N);
   for (int64_t k = 0; k < N * 7 / 10; k++)
     for (int64_t j = 0; j < N; j++)
@@ -171,8 +166,6 @@ static void several_isovalues_keep_little(void)
   }
   CHECK(
     l.bytes - bound > allowed / 2, "%lld bytes are held: too few to test the limit", (long long)(l.bytes - bound));
-  pmb_destroy(context);
-  volume_free(&v);
 }
 
 /* clang-format off */

@@ -101,13 +101,53 @@ pmb_context *context_new(int threads, const char *path)
 {
   pmb_context *context = NULL;
   pmb_options options = { .struct_size = sizeof options, .threads = threads, .cpu_path = path };
+  const char *device = getenv("PMB_TEST_DEVICE");
+  if (!path && device && !strcmp(device, "gpu")) options.device = PMB_DEVICE_GPU;
   pmb_status status = pmb_create(&options, &context);
+  if (status == PMB_UNAVAILABLE && options.device == PMB_DEVICE_GPU) test_skip("%s", pmb_error(NULL));
   if (status == PMB_UNAVAILABLE && path) test_skip("this machine has no %s: %s", path, pmb_error(NULL));
   if (status != PMB_OK || !context) {
     printf("pmb_create: %s: %s\n", pmb_status_text(status), pmb_error(NULL));
     exit(1);
   }
   return context;
+}
+
+pmb_context *bound_context(int threads, const pmb_volume *volume)
+{
+  pmb_context *context = context_new(threads, NULL);
+  CHECK_STATUS(context, pmb_bind(context, volume), PMB_OK);
+  return context;
+}
+
+pmb_context *context_on_path(int n)
+{
+  static const char *const paths[TEST_PATHS] = { NULL, NULL, "portable", "avx2", "avx512", "reference" };
+  static const int threads[TEST_PATHS] = { 1, 7, 2, 3, 5, 2 };
+  const pmb_options options = {
+    .struct_size = sizeof options, .device = PMB_DEVICE_CPU, .threads = threads[n], .cpu_path = paths[n]
+  };
+  pmb_context *context = NULL;
+  const pmb_status status = pmb_create(&options, &context);
+  CHECK(status == PMB_OK || (status == PMB_UNAVAILABLE && paths[n]), "path %d: %s", n, pmb_error(NULL));
+  return context;
+}
+
+void own_memory(void *pointer)
+{
+  void *memory;
+  memcpy(&memory, pointer, sizeof memory);
+  free(memory);
+}
+
+void own_context(pmb_context **context)
+{
+  pmb_destroy(*context);
+}
+
+void own_reference(ref_mesh **mesh)
+{
+  ref_free(*mesh);
 }
 
 pmb_status mesh_extract_by(pmb_context *context, pmb_gradient_estimator estimator, const double *isovalues,

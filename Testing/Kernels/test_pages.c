@@ -56,11 +56,10 @@ static int64_t extract(pmb_context *context, const test_volume *v, int remove_de
   CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK);
   for (int e = PMB_CENTRAL; e <= PMB_SOBEL; e++) {
     const pmb_gradient_estimator by = (pmb_gradient_estimator)e;
-    test_mesh m;
+    OWNED_MESH m;
     CHECK_STATUS(
       context, mesh_extract_by(context, by, &isovalue, 1, remove_degenerate, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
     triangles += m.sizes.triangles;
-    mesh_free(&m);
   }
   return triangles;
 }

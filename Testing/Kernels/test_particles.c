@@ -146,7 +146,7 @@ static void judge_count(const scene *s, const test_mesh *m)
 static void judge_clouds(int is_anisotropic)
 {
   test_rng rng = { 2201 };
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   int64_t points = 0;
   const int rounds = TEST_SLOW ? 60 : 1000;
   for (int round = 0; round < rounds; round++) {
@@ -176,16 +176,14 @@ static void judge_clouds(int is_anisotropic)
     }
     test_about("round %d: kernel %d, %lld particles", round, (int)r.kernel, (long long)n);
     scene s;
-    test_mesh m;
+    OWNED_MESH m;
     scene_make(&s, &r);
     closed_mesh(context, &r, &m);
     judge_points(&s, &m);
     judge_count(&s, &m);
     points += m.sizes.points;
-    mesh_free(&m);
   }
   CHECK(points > (is_anisotropic ? 70 : 166) * rounds, "%lld points in all", (long long)points);
-  pmb_destroy(context);
 }
 
 static void random_clouds(void)
@@ -205,7 +203,7 @@ static void spheres_without_a_surface(void)
 {
   enum { SMALL = MOST - 1 };
   double position[3 * (SMALL + 1)] = { 0 }, radius[SMALL + 1] = { 1 };
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   test_rng rng = { 2207 };
   for (int i = 1; i <= SMALL; i++) {
     const double z = rng_real(&rng, -1, 1), angle = rng_real(&rng, 0, 2 * PI), away = rng_real(&rng, 0.9, 1.3);
@@ -216,7 +214,7 @@ static void spheres_without_a_surface(void)
   for (int normals = PMB_NORMALS_BY_CENTRAL; normals <= PMB_NORMALS_BY_SOBEL; normals++) {
     pmb_particle_request r = request_of(position, SMALL + 1, PMB_KERNEL_SPHERES);
     scene s;
-    test_mesh m;
+    OWNED_MESH m;
     r.radii = (pmb_particle_array){ radius, PMB_FLOAT64, SMALL + 1, 0 };
     r.isovalue = 0.15;
     r.spacing = 0.2;
@@ -226,9 +224,7 @@ static void spheres_without_a_surface(void)
     closed_mesh(context, &r, &m);
     judge_points(&s, &m);
     CHECK(m.sizes.points > 200, "%lld points", (long long)m.sizes.points);
-    mesh_free(&m);
   }
-  pmb_destroy(context);
 }
 
 /* The radius at which the potential of one particle equals the isovalue. */
@@ -248,14 +244,14 @@ static double radius_of(const pmb_particle_request *r)
 static void one_particle(void)
 {
   const double position[3] = { 7.123, -3.456, 0.789 };
-  pmb_context *context = context_new(1, NULL);
+  OWNED_CONTEXT context = context_new(1, NULL);
   for (int kernel = 0; kernel < KERNELS; kernel++) {
     double error[2][2];
     for (int fine = 0; fine < 2; fine++) {
       pmb_particle_request r = request_of(position, 1, kernel);
       r.spacing = fine ? 0.03 : 0.06;
       const double radius = radius_of(&r);
-      test_mesh m;
+      OWNED_MESH m;
       test_about("kernel %d, spacing %g", kernel, r.spacing);
       const pmb_measures got = closed_mesh(context, &r, &m);
       CHECK(got.components == 1 && got.euler == 2, "%lld components, Euler number %lld", (long long)got.components,
@@ -275,13 +271,11 @@ static void one_particle(void)
       CHECK(worst < curved * r.spacing * r.spacing / 4 / radius / radius + 1e-5, "a point is off by %g of the radius",
         worst);
       CHECK(turned < 1e-5, "a normal is off by %g", turned);
-      mesh_free(&m);
     }
     for (int i = 0; i < 2; i++)
       CHECK(error[1][i] < error[0][i] / 3 && error[1][i] < 0.01, "%s: errors %g and %g", i ? "volume" : "area",
         error[0][i], error[1][i]);
   }
-  pmb_destroy(context);
 }
 
 /* The greatest angle between normals of one particle's surface and the sphere's. */
@@ -289,7 +283,7 @@ static double worst_normal(pmb_context *context, pmb_particle_normals normals, d
 {
   const double position[3] = { 0.03, -0.04, 0.02 };
   pmb_particle_request r = request_of(position, 1, PMB_KERNEL_POLYNOMIAL);
-  test_mesh m;
+  OWNED_MESH m;
   double worst = 0;
   r.spacing = spacing;
   r.normals = normals;
@@ -303,7 +297,6 @@ static double worst_normal(pmb_context *context, pmb_particle_normals normals, d
     }
     worst = fmax(worst, acos(fmin(dot / sqrt(length), 1)));
   }
-  mesh_free(&m);
   return worst;
 }
 
@@ -311,7 +304,7 @@ static double worst_normal(pmb_context *context, pmb_particle_normals normals, d
 static void normals_of_sphere(void)
 {
   static const double order[] = { 0, 2, 1, 2 };
-  pmb_context *context = context_new(1, NULL);
+  OWNED_CONTEXT context = context_new(1, NULL);
   CHECK(worst_normal(context, PMB_NORMALS_BY_KERNEL, 0.2) < 1e-3, "by kernel: %g",
     worst_normal(context, PMB_NORMALS_BY_KERNEL, 0.2));
   for (int normals = PMB_NORMALS_BY_CENTRAL; normals <= PMB_NORMALS_BY_SOBEL; normals++) {
@@ -320,20 +313,19 @@ static void normals_of_sphere(void)
     const double found = log2(coarse / fine);
     CHECK(fabs(found - order[normals]) < 0.3, "normals %d: off by %g and %g, order %g", normals, coarse, fine, found);
   }
-  pmb_destroy(context);
 }
 
 /* Two particles at many distances. Spheres have the volume of their union. */
 static void two_particles(void)
 {
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   for (int kernel = 0; kernel < KERNELS; kernel++)
     for (int i = 0; i <= 40; i += TEST_SLOW ? 4 : 1) {
       const double d = 0.05 * i, x = 0.11, touching = 2 * 0.5;
       const double position[6] = { x, 0.2, 0.3, x + d, 0.2, 0.3 };
       pmb_particle_request r = request_of(position, 2, kernel);
       scene s;
-      test_mesh m;
+      OWNED_MESH m;
       r.spacing = 0.05;
       test_about("kernel %d, distance %g", kernel, d);
       const pmb_measures got = closed_mesh(context, &r, &m);
@@ -347,24 +339,22 @@ static void two_particles(void)
         CHECK(fabs(got.volume / volume - 1) < 0.01, "volume %g, the union has %g", got.volume, volume);
         CHECK(got.components == (d > 1 ? 2 : 1), "%lld components", (long long)got.components);
       }
-      mesh_free(&m);
     }
-  pmb_destroy(context);
 }
 
 /* The surface of a block of particles is flat away from its edges, less than the particles' distance above the last. */
 static void lattice(void)
 {
   enum { SIDE = 16 };
-  double *position = test_allocate(3 * SIDE * SIDE * SIDE, sizeof *position);
+  OWNED double *position = test_allocate(3 * SIDE * SIDE * SIDE, sizeof *position);
   for (int64_t i = 0; i < SIDE * SIDE * SIDE; i++) {
     position[3 * i] = (double)(i % SIDE);
     position[3 * i + 1] = (double)(i / SIDE % SIDE);
     position[3 * i + 2] = (double)(i / SIDE / SIDE);
   }
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   pmb_particle_request r = request_of(position, SIDE * SIDE * SIDE, PMB_KERNEL_SPLINE);
-  test_mesh m;
+  OWNED_MESH m;
   double low = INFINITY, high = -INFINITY;
   const pmb_measures got = closed_mesh(context, &r, &m);
   CHECK(got.components == 1 && got.euler == 2, "%lld components, Euler number %lld", (long long)got.components,
@@ -379,9 +369,6 @@ static void lattice(void)
     }
   }
   CHECK(low > SIDE - 1 && high < SIDE && high - low < 0.05, "from %g to %g", low, high);
-  mesh_free(&m);
-  pmb_destroy(context);
-  free(position);
 }
 
 /* The distance from a point to the nearest of n points. */
@@ -402,9 +389,9 @@ static void beside_splashsurf(void)
   double position[PARTICLES][3], want[POINTS][3], worst = 0;
   for (int i = 0; i < 3 * PARTICLES; i++) position[i / 3][i % 3] = splashsurf_particles[i / 3][i % 3] * 1e-6;
   for (int i = 0; i < 3 * POINTS; i++) want[i / 3][i % 3] = splashsurf_points[i / 3][i % 3] * 0.4e-3;
-  pmb_context *context = context_new(1, NULL);
+  OWNED_CONTEXT context = context_new(1, NULL);
   pmb_particle_request r = request_of(position[0], PARTICLES, PMB_KERNEL_SPLINE);
-  test_mesh m;
+  OWNED_MESH m;
   r.spacing = 0.4;
   r.isovalue = 0.6;
   closed_mesh(context, &r, &m);
@@ -414,8 +401,6 @@ static void beside_splashsurf(void)
     worst = fmax(worst, nearest(points[i], (const double(*)[3])want, POINTS));
   for (int i = 0; i < POINTS; i++) worst = fmax(worst, nearest(want[i], points, m.sizes.points));
   CHECK(worst < 0.2 * r.spacing, "a point is %g cells from the other mesh", worst / r.spacing);
-  mesh_free(&m);
-  pmb_destroy(context);
 }
 
 /* A particle that is far away and 40 times as wide adds its own surface, and does not widen the reach of others. */
@@ -423,7 +408,7 @@ static void one_wide_particle(void)
 {
   const int64_t n = 300;
   double *position = make_cloud(n + 1, 5, 2206), radius[301];
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   for (int64_t i = 0; i < n; i++) radius[i] = 0.2;
   radius[n] = TEST_SLOW ? 4 : 8;
   for (int a = 0; a < 3; a++) position[3 * n + a] += 50;
@@ -451,7 +436,6 @@ static void one_wide_particle(void)
       (long long)bricks[0], (long long)bricks[1]);
     for (int i = 0; i < 3; i++) mesh_free(&m[i]);
   }
-  pmb_destroy(context);
   free(position);
 }
 
@@ -460,29 +444,25 @@ static void one_wide_particle(void)
 /* Threads, instruction sets and reused memory do not change the bytes. */
 static void threads_and_paths(void)
 {
-  static const char *const paths[] = { NULL, "portable", "avx2", "reference" };
-  static const int threads[] = { 1, 2, 7 };
   const int64_t n = TEST_SLOW ? 500 : 2000;
-  double *position = make_cloud(n, TEST_SLOW ? 7 : 11, 2202), radius[2000];
+  OWNED double *position = make_cloud(n, TEST_SLOW ? 7 : 11, 2202);
+  double radius[2000];
   for (int64_t i = 0; i < n; i++) radius[i] = i % 100 == 0 ? 2 : i % 10 == 0 ? 0.1 : 0.5;
   for (int run = 0; run < 2 * KERNELS; run++) {
     const int kernel = run % KERNELS;
-    test_mesh first, m;
+    OWNED_MESH first;
     pmb_particle_request r = request_of(position, n, kernel);
     if (run >= KERNELS) r.radii = (pmb_particle_array){ radius, PMB_FLOAT64, n, 0 };
-    pmb_context *context = context_new(1, NULL);
-    closed_mesh(context, &r, &first);
-    pmb_destroy(context);
+    OWNED_CONTEXT one = context_new(1, NULL);
+    closed_mesh(one, &r, &first);
     CHECK(first.sizes.triangles > 5000, "%lld triangles", (long long)first.sizes.triangles);
-    for (int i = TEST_SLOW ? 2 : 0; i < 12; i += TEST_SLOW ? 3 : 1) { /* slow: 7 threads */
-      pmb_particle_request other = request_of(position, n / 2, i % KERNELS);
-      pmb_particles *particles;
-      const pmb_options options = {
-        .struct_size = sizeof options, .device = PMB_DEVICE_CPU, .threads = threads[i % 3], .cpu_path = paths[i / 3]
-      };
-      test_about("run %d, %d threads, path %s", run, threads[i % 3], paths[i / 3] ? paths[i / 3] : "default");
-      if (pmb_create(&options, &context) == PMB_UNAVAILABLE) continue;
-      CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+    for (int i = TEST_SLOW ? 1 : 0; i < TEST_PATHS; i += TEST_SLOW ? 4 : 1) { /* slow: 7 threads */
+      const pmb_particle_request other = request_of(position, n / 2, i % KERNELS);
+      OWNED_CONTEXT context = context_on_path(i);
+      test_mesh m;
+      if (!context) continue;
+      test_about("run %d, path %d", run, i);
+      OWNED_PARTICLES particles = particles_new(context);
       CHECK_STATUS(context, extract(context, particles, &other, PMB_FLOAT32, PMB_INT64, &m), PMB_OK);
       mesh_free(&m);
       CHECK_STATUS(context, extract(context, particles, &r, PMB_FLOAT64, PMB_INT32, &m), PMB_OK);
@@ -494,12 +474,8 @@ static void threads_and_paths(void)
         different = mesh_id(&m, k) != mesh_id(&first, k);
       CHECK(!different, "64-bit ids differ");
       mesh_free(&m);
-      pmb_particles_destroy(particles);
-      pmb_destroy(context);
     }
-    mesh_free(&first);
   }
-  free(position);
 }
 
 /* Moving particles by whole cells moves the points and keeps ids and normals. */
@@ -507,8 +483,8 @@ static void translation(void)
 {
   static const double shift[] = { 0.25, -17, 4096.75, 1e6 };
   const int64_t n = 500;
-  double *position = make_cloud(n, 6, 2203), *moved = test_allocate(3 * n, sizeof *moved);
-  pmb_context *context = context_new(2, NULL);
+  OWNED double *position = make_cloud(n, 6, 2203), *moved = test_allocate(3 * n, sizeof *moved);
+  OWNED_CONTEXT context = context_new(2, NULL);
   test_mesh a, b;
   pmb_particle_request r = request_of(position, n, PMB_KERNEL_SPLINE);
   closed_mesh(context, &r, &a);
@@ -528,9 +504,6 @@ static void translation(void)
     mesh_free(&b);
   }
   mesh_free(&a);
-  pmb_destroy(context);
-  free(position);
-  free(moved);
 }
 
 /* clang-format off */

@@ -2,8 +2,12 @@
  *
  * test_progress.c - the progress hook in each call of the core: its fractions, its thread, and a stop at each of its
  * calls. */
+#define _GNU_SOURCE
+#include <math.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "test_util.h"
 
@@ -16,6 +20,19 @@ typedef struct watch {
   int alone; /* the core has one thread */
   pthread_t caller;
 } watch;
+
+/* The core's clock, by the linker; it advances by `tick` at each look, 0: it is the real one. */
+static double fake_now, tick;
+static int64_t looks;
+
+int clock_gettime(clockid_t id, struct timespec *now)
+{
+  if (tick == 0) return (int)syscall(SYS_clock_gettime, id, now);
+  fake_now += tick;
+  looks++;
+  *now = (struct timespec){ (time_t)fake_now, (long)(1e9 * (fake_now - floor(fake_now))) };
+  return 0;
+}
 
 static double seconds_now(void)
 {
@@ -170,6 +187,37 @@ static void fractions_rise_on_the_callers_thread(void)
   }
 }
 
+typedef struct pace {
+  double last, longest;
+  int64_t calls;
+} pace;
+
+static int note_pace(void *user, double fraction)
+{
+  pace *p = user;
+  (void)fraction;
+  if (p->calls++) p->longest = fmax(p->longest, fake_now - p->last);
+  p->last = fake_now;
+  return 0;
+}
+
+/* By a clock that advances 5 ms with each part of the work, far less than half a percent of it, the hook is called after 50 ms. */
+static void called_20_times_per_second(void)
+{
+  enum { BRICKS = 2000000 };
+  pace p = { 0 };
+  OWNED_VOLUME v = volume_of(PMB_UINT8, 2, 2, 4 * BRICKS, LAYOUT_PACKED);
+  memset(v.memory, 1, 16 * BRICKS);
+  OWNED_CONTEXT context = context_new(1, NULL);
+  pmb_set_progress(context, note_pace, &p);
+  tick = 0.005;
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  const double seconds = (double)looks * tick;
+  tick = 0;
+  CHECK(seconds > 20 && (double)p.calls >= 20 * seconds, "%lld calls in %g s", (long long)p.calls, seconds);
+  CHECK(p.longest <= 0.05, "%g s without a call", p.longest);
+}
+
 /* Stops each call of the core at each call of its hook. Then the core must work, from that call on or from an earlier one. */
 static void stop_everywhere(void)
 {
@@ -203,5 +251,6 @@ static void stop_everywhere(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(fractions_rise_on_the_callers_thread)
+  CASE(called_20_times_per_second)
   CASE(stop_everywhere)
 )

@@ -52,41 +52,36 @@ static void compare(pmb_context *context, const test_volume *v, test_rng *rng)
 
 static void compare_random(pmb_context *context, int64_t nx, int64_t ny, int64_t nz, test_rng *rng)
 {
-  test_volume v;
+  OWNED_VOLUME v;
   volume_random(&v, nx, ny, nz, rng);
   compare(context, &v, rng);
-  volume_free(&v);
 }
 
 /* Every size from 1 to 70 along each axis, the others small: all residues of the brick on every axis. */
 static void every_size(void)
 {
   test_rng rng = { 100 };
-  pmb_context *context = context_new(1, NULL);
+  OWNED_CONTEXT context = context_new(1, NULL);
   for (int n = 0; n < (TEST_SLOW ? 70 : 2 * 210); n++) {
     int64_t d[3];
     for (int a = 0; a < 3; a++) d[a] = a == n % 3 ? 1 + (TEST_SLOW ? n : n / 3) % 70 : rng_int(&rng, 2, a ? 11 : 40);
     compare_random(context, d[0], d[1], d[2], &rng);
   }
-  pmb_destroy(context);
 }
 
 /* The counts have no common divisor: each kind of data meets each layout and each world. */
 static void every_type_data_layout_and_world(void)
 {
   test_rng rng = { 11 };
-  pmb_context *context = context_new(3, NULL);
+  OWNED_CONTEXT context = context_new(3, NULL);
   for (int type = PMB_INT8; type <= PMB_FLOAT64; type++)
     for (int n = 0; n < (TEST_SLOW ? 7 : 45); n++) {
-      test_volume v;
-      volume_make(&v, (pmb_type)type, rng_int(&rng, 2, 69), rng_int(&rng, 2, 14), rng_int(&rng, 2, 10), n % LAYOUTS);
+      OWNED_VOLUME v = volume_of((pmb_type)type, rng_int(&rng, 2, 69), rng_int(&rng, 2, 14), rng_int(&rng, 2, 10), n % LAYOUTS);
       volume_fill(&v, n % DATA_KINDS, &rng);
       volume_world(&v, n / 2 % WORLDS, &rng);
       test_about("%s, volume %d", type_name((pmb_type)type), n);
       compare(context, &v, &rng);
-      volume_free(&v);
     }
-  pmb_destroy(context);
 }
 
 /* Differences that are 0 in double, isovalues beyond 2^53, and both ends of the type next to each other. */
@@ -96,10 +91,10 @@ static void integers_of_64_bits_near_their_ends(void)
   static const int runs[] = { 1, 3, 40 };
   test_rng rng = { 17 };
   for (int n = 0; n < 3 * WIDE_VOLUMES; n += TEST_SLOW ? 5 : 1) {
-    test_volume v;
+    OWNED_VOLUME v;
     double isovalues[WIDE_ISOVALUES];
     int64_t triangles = 0;
-    pmb_context *context = context_new(2, n % 2 ? "portable" : NULL);
+    OWNED_CONTEXT context = context_new(2, n % 2 ? "portable" : NULL);
     volume_wide(&v, n % WIDE_VOLUMES, runs[n / WIDE_VOLUMES], dims, &rng, isovalues);
     volume_world(&v, n % WORLDS, &rng);
     CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
@@ -107,8 +102,6 @@ static void integers_of_64_bits_near_their_ends(void)
     for (int i = 0; i < 4 * WIDE_ISOVALUES; i++)
       triangles += judge_isovalue(context, &v, isovalues[i / 4], i % 2, n + i / 2 % 2).triangles;
     CHECK(triangles > 500, "only %lld triangles", (long long)triangles);
-    volume_free(&v);
-    pmb_destroy(context);
   }
 }
 
@@ -117,13 +110,11 @@ static void non_finite_and_hidden(void)
 {
   static const int every[] = { 0, 1, 2, 3, 5, 9, 20, 60, 200, 1000, 4000 };
   test_rng rng = { 14 };
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
   for (int n = 0; n < (TEST_SLOW ? 60 : 400); n++) {
     const int non_finite = every[n % 11], samples = n % 3 ? every[n / 3 % 11] : 0,
               cells = n % 3 != 1 ? every[n / 5 % 11] : 0;
-    test_volume v;
-    volume_make(&v, (pmb_type)(n % 2 ? PMB_FLOAT32 + n / 2 % 2 : PMB_INT8 + n / 2 % 10), rng_int(&rng, 1, 70),
-      rng_int(&rng, 1, 14), rng_int(&rng, 1, 11), n % 7 ? LAYOUT_PACKED : LAYOUT_NEGATIVE);
+    OWNED_VOLUME v = volume_of((pmb_type)(n % 2 ? PMB_FLOAT32 + n / 2 % 2 : PMB_INT8 + n / 2 % 10), rng_int(&rng, 1, 70), rng_int(&rng, 1, 14), rng_int(&rng, 1, 11), n % 7 ? LAYOUT_PACKED : LAYOUT_NEGATIVE);
     volume_fill(&v, n % DATA_KINDS, &rng);
     if (non_finite) volume_sprinkle(&v, non_finite, &rng);
     volume_hide(&v, samples, cells, &rng);
@@ -131,27 +122,22 @@ static void non_finite_and_hidden(void)
     test_about("volume %d, %s, non-finite 1/%d, hidden samples 1/%d, cells 1/%d", n, type_name(v.view.type),
       non_finite, samples, cells);
     compare(context, &v, &rng);
-    volume_free(&v);
   }
-  pmb_destroy(context);
 }
 
 /* All 256 cases of a cell, and random pairs of cells. */
 static void every_case_of_a_cell(void)
 {
   test_rng rng = { 15 };
-  pmb_context *context = context_new(1, NULL);
+  OWNED_CONTEXT context = context_new(1, NULL);
   for (int n = 0; n < 256 + 500; n++) {
-    test_volume v;
-    volume_make(&v, PMB_UINT8, n < 256 ? 2 : 3, 2, 2, LAYOUT_PACKED);
+    OWNED_VOLUME v = volume_of(PMB_UINT8, n < 256 ? 2 : 3, 2, 2, LAYOUT_PACKED);
     for (int s = 0; s < (n < 256 ? 8 : 12); s++)
       volume_put(&v, s, (double)(n < 256 ? n >> s & 1 : rng_int(&rng, 0, 2)));
     test_about("volume %d of a few samples", n);
     CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
     for (int m = 0; m < 8; m++) judge_isovalue(context, &v, (m / 2 + 1) / 2.0, m % 2, n);
-    volume_free(&v);
   }
-  pmb_destroy(context);
 }
 
 /* clang-format off */

@@ -33,11 +33,10 @@ static int same(const test_mesh *m, const ref_mesh *r)
 
 static void extract_once(caller *c, int which)
 {
-  test_mesh m;
+  OWNED_MESH m;
   c->wrong += pmb_bind(c->context, &c->volume->view) != PMB_OK;
   c->wrong += mesh_extract(c->context, c->isovalues + which, 1, which, PMB_FLOAT64, PMB_INT64, &m) != PMB_OK ||
     !same(&m, c->references[which]);
-  mesh_free(&m);
 }
 
 static void *run_caller(void *p)
@@ -66,12 +65,11 @@ static void *run_caller(void *p)
 static void contexts_at_once(void)
 {
   test_rng rng = { 81 };
-  test_volume v;
   double isovalues[2] = { 1.5, 2 };
   caller callers[CALLERS];
   pthread_t threads[CALLERS];
   pmb_context *contexts[CALLERS] = { NULL };
-  volume_make(&v, PMB_FLOAT32, 67, 22, 19, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_FLOAT32, 67, 22, 19, LAYOUT_PACKED);
   volume_fill(&v, DATA_PLATEAU, &rng);
   volume_sprinkle(&v, 200, &rng);
   ref_mesh *r[2] = { ref_extract(&v.view, isovalues[0], 0), ref_extract(&v.view, isovalues[1], 1) };
@@ -89,19 +87,17 @@ static void contexts_at_once(void)
   for (int n = 0; n < CALLERS; n++) pmb_destroy(contexts[n]);
   ref_free(r[0]);
   ref_free(r[1]);
-  volume_free(&v);
 }
 
 /* Calls so short that threads start late, while others end, find no work, or sleep. */
 static void many_short_calls(void)
 {
   test_rng rng = { 83 };
-  test_volume v;
   double isovalue = 0.1;
-  volume_make(&v, PMB_FLOAT32, 70, 30, 40, LAYOUT_PACKED);
+  OWNED_VOLUME v = volume_of(PMB_FLOAT32, 70, 30, 40, LAYOUT_PACKED);
   volume_fill(&v, DATA_NOISE, &rng);
-  ref_mesh *r = ref_extract(&v.view, isovalue, 0);
-  pmb_context *context = NULL;
+  OWNED_REFERENCE r = ref_extract(&v.view, isovalue, 0);
+  OWNED_CONTEXT context = NULL;
   for (int n = 0; n < (TEST_SLOW ? 60 : 300); n++) {
     if (n % 5 == 0) {
       pmb_destroy(context);
@@ -113,9 +109,6 @@ static void many_short_calls(void)
     const struct timespec pause = { 0, n % 3 * 40000 };
     nanosleep(&pause, NULL);
   }
-  pmb_destroy(context);
-  ref_free(r);
-  volume_free(&v);
 }
 
 /* clang-format off */

@@ -133,6 +133,8 @@ typedef struct test_volume {
 } test_volume;
 
 void volume_make(test_volume *v, pmb_type type, int64_t nx, int64_t ny, int64_t nz, int layout);
+test_volume volume_of(pmb_type type, int64_t nx, int64_t ny, int64_t nz, int layout); /* as volume_make */
+test_volume volume_of_field(pmb_type type, int64_t n, double (*f)(double, double, double)); /* as volume_sampled */
 void volume_free(test_volume *v);
 /* Sets a sample, by its indices or by its number (x fastest). The value is rounded and clamped to the type. */
 void volume_set(const test_volume *v, int64_t i, int64_t j, int64_t k, double value);
@@ -184,7 +186,14 @@ int mesh_canaries_alive(const test_mesh *m);
 /* Whether all arrays have the same bytes. Prints which one differs. */
 int mesh_equal(const test_mesh *a, const test_mesh *b, const char *what);
 
-pmb_context *context_new(int threads, const char *path); /* 0, NULL: defaults. Skips or exits if it fails */
+/* 0, NULL: defaults; with PMB_TEST_DEVICE=gpu in the environment, which runs this test on a GPU: a context there. Skips or exits if
+ * it fails. */
+pmb_context *context_new(int threads, const char *path);
+pmb_context *bound_context(int threads, const pmb_volume *volume);
+/* Contexts on the CPU that have to give the same bytes: number n of all instruction sets, with several numbers of threads. NULL if
+ * this machine lacks it. */
+enum { TEST_PATHS = 6 };
+pmb_context *context_on_path(int n);
 /* Counts and emits into a new mesh. On failure the mesh is empty and the status is returned. */
 pmb_status mesh_extract(pmb_context *context, const double *isovalues, int64_t count, int remove_degenerate,
   pmb_type real_type, pmb_type id_type, test_mesh *m);
@@ -193,6 +202,20 @@ pmb_status mesh_extract_by(pmb_context *context, pmb_gradient_estimator estimato
   int64_t count, int remove_degenerate, pmb_type real_type, pmb_type id_type, test_mesh *m);
 /* Also binds, with a context of its own, and checks that all calls succeed. */
 void mesh_of_volume(const pmb_volume *volume, double isovalue, int remove_degenerate, test_mesh *m);
+
+/* ---- variables that are freed where their scope ends, in reverse order (test_mesh.c); each needs a value by then ---- */
+
+#define OWNED_BY(function) __attribute__((cleanup(function)))
+#define OWNED OWNED_BY(own_memory) /* OWNED char *text = test_allocate(...) */
+#define OWNED_VOLUME OWNED_BY(volume_free) test_volume
+#define OWNED_MESH OWNED_BY(mesh_free) test_mesh
+#define OWNED_CONTEXT OWNED_BY(own_context) test_context
+#define OWNED_REFERENCE OWNED_BY(own_reference) test_reference
+typedef pmb_context *test_context;
+typedef ref_mesh *test_reference;
+void own_memory(void *pointer); /* the address of a pointer */
+void own_context(pmb_context **context);
+void own_reference(ref_mesh **mesh);
 
 /* ---- judges (test_judge.c) ---- */
 

@@ -55,6 +55,13 @@ void volume_make(test_volume *v, pmb_type type, int64_t nx, int64_t ny, int64_t 
   if (layout == LAYOUT_PACKED) memset(v->view.strides, 0, sizeof v->view.strides);
 }
 
+test_volume volume_of(pmb_type type, int64_t nx, int64_t ny, int64_t nz, int layout)
+{
+  test_volume v;
+  volume_make(&v, type, nx, ny, nz, layout);
+  return v;
+}
+
 void volume_free(test_volume *v)
 {
   free(v->memory);
@@ -246,6 +253,13 @@ double volume_isovalue(const test_volume *v, test_rng *rng)
     default:
       return value[0] / 2 + value[1] / 2;
   }
+}
+
+test_volume volume_of_field(pmb_type type, int64_t n, double (*f)(double, double, double))
+{
+  test_volume v;
+  volume_sampled(&v, type, n, f);
+  return v;
 }
 
 double ball(double x, double y, double z)

@@ -29,10 +29,13 @@ def prepared(window):
 
 
 class Watch:
-    """Records the progress of a filter in ParaView; cancels at a percentage."""
+    """Records the progress of a filter in ParaView; cancels at a percentage by the abort button, which works from ParaView 6.1
+    on, or as it does."""
 
-    def __init__(self, proxy, cancel_at):
-        from paraview import servermanager
+    def __init__(self, window, proxy, cancel_at):
+        from paraview import servermanager, simple
+        works = simple.GetParaViewVersion() >= (6, 1)
+        self.button = window.child(gui_testing.QtWidgets.QToolButton, "AbortButton") if works else None
         self.algorithm = proxy.GetClientSideObject()
         self.handler = servermanager.ActiveConnection.Session.GetProgressHandler()
         self.told, self.after_cancel, self.cancel_at = [], [], cancel_at
@@ -43,7 +46,10 @@ class Watch:
             self.told.append(self.handler.GetLastProgress())
             if self.told[-1] >= self.cancel_at:
                 if not self.after_cancel:
-                    self.algorithm.SetAbortExecuteAndUpdateTime()  # as the button of ParaView 6.1 does
+                    if self.button:
+                        gui_testing.QtTest.QTest.mousePress(self.button, gui_testing.QtCore.Qt.MouseButton.LeftButton)
+                    else:
+                        self.algorithm.SetAbortExecuteAndUpdateTime()
                 self.after_cancel.append(self.told[-1])
 
     def stop(self):
@@ -57,7 +63,7 @@ class Watch:
 def cancelled_run(window):
     """Stops at a third; then a shorter run is complete."""
     proxy = prepared(window)
-    watch = Watch(proxy, cancel_at=33)
+    watch = Watch(window, proxy, cancel_at=33)
     proxy.UpdatePipeline()
     watch.stop()
     if not watch.after_cancel or watch.after_cancel[-1] > 90:

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A plugin that was built for another ParaView: an error that names the missing library or symbol; the session works. The
-plugins of another version are copies of this one in which names of libraries or of a symbol are changed."""
+"""A plugin that was built for another ParaView: an error that names the missing library or symbol, or both versions; the
+session works. The plugins of another version are copies of this one in which names of libraries, of a symbol or the version are
+changed."""
 import os
 import re
+import subprocess
 import tempfile
 
 from paraview import simple
 
-from plugin_testing import Messages, counts, load_plugin, output, run, true
+from plugin_testing import Messages, counts, equal, load_plugin, output, run, true
 
 PLUGIN = os.environ["PMB_PLUGIN"]
 NAME = "ParallelMarchingBlocks"
@@ -62,9 +64,26 @@ def missing_symbol():
         refused(path, "undefined symbol.*LastUpdateData")
 
 
+def version_alone():
+    """Both versions are named. ParaView from 6.1 on does not register the plugin."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = changed(folder, lambda plugin: re.sub(rb"(ParaView )\d(\.\d+ with VTK \d)", rb"\g<1>0\2", plugin))
+        script = os.path.join(folder, "load.py")
+        with open(script, "w", encoding="utf-8") as stream:
+            stream.write("from paraview import simple\n"
+                         f"simple.LoadPlugin({path!r}, ns=vars(simple))\n"
+                         "print(hasattr(simple, 'PMBContour'))\n")
+        result = subprocess.run(["pvpython", script], capture_output=True, text=True, check=False)
+    here = simple.GetParaViewVersion()
+    equal((result.returncode, result.stdout), (0, f"{here < (6, 1)}\n"),
+          f"code, and whether the plugin is there; it said {result.stderr!r}")
+    said = re.findall(rf"was built for ParaView 0\.\d+ with VTK \S+, and this is ParaView {here.major}.{here.minor} with", result.stderr)
+    equal(len(said), 1, f"messages with both versions in {result.stderr!r}")
+
+
 with open(PLUGIN, "rb") as binary:
     has_version = VERSION.search(binary.read())
-tests = [missing_symbol]
+tests = [missing_symbol, version_alone]
 if has_version:
     tests += [missing_libraries]
 else:

@@ -53,7 +53,9 @@ def spreads(count, ranks):
 
 
 def surface_filter(data, settings):
-    filter_ = simple.PMBParticleSurface(Input=producer(make_cloud(numpy.zeros((1, 3))))).GetClientSideObject()
+    """Without a proxy: from ParaView 6.1 on, UpdatePipeline() of one waits for all ranks."""
+    from pmb import vtkPMBParticleSurface  # found once the plugin is loaded
+    filter_ = vtkPMBParticleSurface()
     filter_.SetInputDataObject(data)
     for name, value in settings.items():
         if name == "arrays":

@@ -345,6 +345,15 @@ def test_all_triangles():
         yield "clipped", simple.ExtractSurface(Input=simple.Clip(Input=simple.Sphere(), ClipType="Plane")), None
         yield "quads", simple.Plane(XResolution=5, YResolution=5), False
         yield "lines", simple.Line(), False
+        if hasattr(vtkCellArray, "IsStorageGeneric"):  # from VTK 9.6 on
+            mesh = copy_of(output(simple.Sphere(ThetaResolution=40, PhiResolution=40)))
+            ids = vtk_to_numpy(mesh.GetPolys().GetConnectivityArray()).astype(numpy.uint16)
+            mesh.GetPolys().ConvertToFixedSize32BitStorage()
+            yield "no offsets", producer(mesh), True
+            mesh = copy_of(mesh)
+            mesh.GetPolys().SetData(numpy_to_vtk(numpy.arange(0, len(ids) + 1, 3, numpy.int16), deep=True),
+                                    numpy_to_vtk(ids, deep=True))
+            yield "ids of 16 bits", producer(mesh), False
 
     for name, source, expected in sources():
         theirs, representation, view = show(source, lambda *_: None)

@@ -241,11 +241,11 @@ def after_stereo(s):
     s.take = lambda: (setattr(s.view, "StereoRender", 1), s.read(), setattr(s.view, "StereoRender", 0), s.save())[-1]
 
 
-# Of all lights together: with more than 1 VTK's peeling does not limit the colors of translucent meshes.
+# Together brighter than 1 on a translucent surface, whose colors are limited after the opacity.
 def spots(s):
     assign(s.view, UseLight=0)
     for place, cone in (((1, 0, 1), 8), ((-1, 1, 0), 14)):
-        s.light(place, Type="Positional", ConeAngle=cone, Intensity=.5)
+        s.light(place, Type="Positional", ConeAngle=cone, Intensity=1 if s.subject.translucent else .5)
 
 
 def lights(count):

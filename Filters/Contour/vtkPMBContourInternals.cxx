@@ -1,0 +1,500 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkPMBContourInternals.h"
+
+#include "vtkCommand.h"
+#include "vtkDataSet.h"
+#include "vtkDoubleArray.h"
+#include "vtkImageData.h"
+#include "vtkInformation.h"
+#include "vtkInformationObjectBaseKey.h"
+#include "vtkInformationVector.h"
+#include "vtkPMBContourOutput.h"
+#include "vtkPMBContourSlice.h"
+#include "vtkPMBMeasures.h"
+#include "vtkPMBMeshOrigin.h"
+#include "vtkPolyData.h"
+#include "vtkStreamingDemandDrivenPipeline.h"
+#include "vtkTable.h"
+#include "vtkTimeStamp.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <new>
+#include <sstream>
+
+VTK_ABI_NAMESPACE_BEGIN
+using Clock = std::chrono::steady_clock;
+using Steps = vtkPMB::Progress;
+using vtkPMB::Aborted;
+using vtkPMB::Failed;
+
+struct vtkPMBContourFilter::vtkInternals::Job
+{
+  vtkImageData* Image;
+  vtkPolyData* Output;
+  Steps Progress;
+  bool Alone = true;        // the only piece
+  bool StandsIn = false;    // for one of VTK's filters
+  vtkMTimeType Changed = 0; // when the image changed last
+  vtkDataArray* Array = nullptr;
+  std::vector<double> Isovalues;
+  bool Suggests = false;        // takes the suggested isovalue, if there is one
+  std::vector<pmb_sizes> Parts; // of the mesh, by isovalue
+  vtkPMB::Context* Context = nullptr;
+  vtkPMB::Binding Volume;
+  Clock::time_point Start = Clock::now();
+  bool WasLost = false; // the context was
+
+  // Begins a step that calls the core. A lost context is made anew only once, so that repeated faults are reported.
+  void BeginCall(Steps::Step step)
+  {
+    this->Progress.Begin(step);
+    if (!this->WasLost && this->Context->IsLost())
+    {
+      this->WasLost = true;
+      throw vtkPMB::GaveUp{ PMB_OK };
+    }
+  }
+  double Seconds() const { return std::chrono::duration<double>(Clock::now() - this->Start).count(); }
+};
+
+vtkPMBContourFilter::vtkInternals::vtkInternals(vtkPMBContourFilter* filter)
+  : Filter(filter)
+{
+  filter->AddObserver(vtkCommand::StartEvent, this, &vtkInternals::OnStart);
+  filter->AddObserver(vtkCommand::EndEvent, this, &vtkInternals::OnEnd);
+}
+
+void vtkPMBContourFilter::vtkInternals::OnStart()
+{
+  if (this->Depth++ == 0)
+  {
+    this->Sum = vtkPMB::Totals();
+    this->Contexts->Begin();
+    this->Explored = nullptr;
+  }
+}
+
+void vtkPMBContourFilter::vtkInternals::OnEnd()
+{
+  if (--this->Depth > 0)
+  {
+    return;
+  }
+  const vtkPMB::Totals& sum = this->Sum;
+  std::string& summary = this->Filter->LastRunSummary;
+  this->Memory.Close();
+  this->Contexts->End(/*complete=*/!sum.Aborted);
+  if (!this->Explored)
+  {
+    this->Filter->SuggestedIsovalues->SetNumberOfValues(0);
+    this->Filter->IsovalueCurve->SetNumberOfValues(0);
+    this->Filter->SuggestionSummary = "none";
+    this->ExploredBind = 0;
+  }
+  if (sum.Blocks == 0)
+  {
+    summary = "No surface: the input has no blocks";
+  }
+  else if (sum.Aborted)
+  {
+    summary = "Aborted";
+  }
+  else if (!sum.Devices.empty())
+  {
+    summary = sum.Summarize();
+  }
+  else if (!sum.Error.empty()) // of any of the blocks
+  {
+    summary = "Failed: " + sum.Error;
+  }
+  // One of several pieces may lack all blocks with the array.
+  if (sum.Lacking > 0 && !sum.Found && !sum.Several && !sum.Aborted)
+  {
+    summary = "Failed: " + sum.WhyLacking;
+    vtkErrorWithObjectMacro(this->Filter, << sum.WhyLacking);
+  }
+  this->Warn(sum.WarnOfBlocks(this->Told));
+  this->Warn(sum.WarnOfIsovalues());
+  this->Warn(sum.WarnOfRange());
+}
+
+void vtkPMBContourFilter::vtkInternals::Warn(const std::string& warning)
+{
+  if (!warning.empty())
+  {
+    vtkWarningWithObjectMacro(this->Filter, << warning);
+  }
+}
+
+void vtkPMBContourFilter::vtkInternals::Execute(vtkInformationVector** inputVector, vtkPolyData* output)
+{
+  if (this->Depth == 0) // other code removed our observers
+  {
+    this->OnStart();
+    this->Execute(inputVector, output);
+    return this->OnEnd();
+  }
+  const std::lock_guard<std::mutex> lock(this->OneBlock);
+  Job job = { vtkImageData::GetData(inputVector[0]), output, Steps(this->Filter) };
+  std::string error;
+  this->Counted = pmb_sizes();
+  this->Filter->LastRunSummary.clear();
+  try
+  {
+    this->Run(job, inputVector);
+  }
+  catch (const Failed& failed)
+  {
+    error = failed.Error;
+  }
+  catch (const std::bad_alloc&)
+  {
+    error = "There is not enough memory for the mesh";
+    if (this->Counted.points > 0)
+    {
+      error += " of " + std::to_string(this->Counted.triangles) + " triangles and " +
+        std::to_string(this->Counted.points) + " points";
+    }
+    error += ": contour a part of the volume (Extract Subset), or turn normals, gradients and other arrays off.";
+  }
+  catch (const Aborted&)
+  {
+    output->Initialize();
+    this->Sum.Aborted = true;
+  }
+  this->Warn(job.Context ? job.Context->Warning : "");
+  if (error.empty())
+  {
+    return;
+  }
+  output->Initialize();
+  this->Filter->LastRunSummary = "Failed: " + error;
+  this->Sum.Error = error;
+  if (this->Sum.Errors(error)) // no block of this execution had it before
+  {
+    vtkErrorWithObjectMacro(this->Filter, << error);
+  }
+}
+
+void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inputVector)
+{
+  std::string& summary = this->Filter->LastRunSummary;
+  vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
+  job.Alone = inInfo->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()) <= 1;
+  ++this->Sum.Blocks;
+  this->Sum.Several = !job.Alone;
+  if (!job.Image)
+  {
+    vtkDataObject* input = inInfo->Get(vtkDataObject::DATA_OBJECT());
+    if (input && !this->IsComposite())
+    {
+      throw Failed{ vtkPMB::RefuseInput(input) };
+    }
+    vtkDataSet* dataSet = vtkDataSet::SafeDownCast(input);
+    if (!dataSet || dataSet->GetNumberOfCells() > 0)
+    {
+      ++this->Sum.Others;
+      this->Sum.Kinds.insert(input ? input->GetClassName() : "nothing");
+    }
+    summary = "No surface: the input has no image data";
+    return;
+  }
+  auto* owner = vtkAlgorithm::SafeDownCast(inInfo->Get(STANDS_IN_FOR()));
+  job.StandsIn = owner != nullptr;
+  job.Changed = vtkPMB::LastChange(owner ? owner : this->Filter, job.Image);
+  if (owner) // VTK's own filters read all samples again after Modified()
+  {
+    job.Changed = std::max(job.Changed, owner->vtkObject::GetMTime());
+  }
+  const int thick = vtkPMB::Dimensions(job.Image).Thick;
+  if (thick < 2)
+  {
+    summary = "No surface: the input has no cells of two or three dimensions";
+    return;
+  }
+  this->FindArray(job, inputVector);
+  if (!job.Array)
+  {
+    return;
+  }
+  this->ReadIsovalues(job);
+  if (job.Isovalues.empty() && !job.Suggests)
+  {
+    summary =
+      this->Sum.NotFinite.empty() ? "No surface: there is no isovalue" : "No surface: no isovalue is a finite number";
+    return;
+  }
+  for (const auto& entry : vtkPMB::Ghosts(job.Image).Warnings)
+  {
+    this->Warn(this->Told(entry.first) ? entry.second : "");
+  }
+  thick == 2 ? this->RunSlice(job) : this->RunVolume(job);
+}
+
+// A block may lack the array that others have, and then has no surface. If all lack it, OnEnd() reports that.
+void vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformationVector** inputVector)
+{
+  int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
+  vtkAbstractArray* array = this->Filter->GetInputAbstractArrayToProcess(0, inputVector, association);
+  this->Sum.Found = this->Sum.Found || array;
+  try
+  {
+    job.Array = vtkPMB::CheckArray(this->Filter, job.Image, array, association, this->Filter->ArrayComponent);
+  }
+  catch (const Failed& failed)
+  {
+    if (array || !this->IsComposite())
+    {
+      throw;
+    }
+    this->Filter->LastRunSummary = "No surface: " + failed.Error;
+    this->Sum.WhyLacking = this->Sum.Lacking++ == 0 ? failed.Error : this->Sum.WhyLacking;
+  }
+}
+
+// Leaves out isovalues that are not finite. The suggested one takes their place if no other remains, as in ParaView by default
+// where samples are infinite.
+void vtkPMBContourFilter::vtkInternals::ReadIsovalues(Job& job)
+{
+  std::ostringstream notFinite;
+  for (int i = 0; i < this->Filter->GetNumberOfContours(); ++i)
+  {
+    const double isovalue = this->Filter->GetValue(i);
+    if (std::isfinite(isovalue))
+    {
+      job.Isovalues.push_back(isovalue);
+      continue;
+    }
+    notFinite << (notFinite.tellp() > 0 ? ", " : "") << "number " << i << " is "
+              << (std::isnan(isovalue) ? "nan" : (isovalue > 0 ? "inf" : "-inf"));
+  }
+  this->Sum.NotFinite = notFinite.str();
+  this->Sum.Replaced = !this->Sum.NotFinite.empty() && job.Isovalues.empty() && job.Alone && !this->IsComposite() &&
+    vtkPMB::Dimensions(job.Image).Thick == 3;
+  job.Suggests = this->Filter->UseSuggestedIsovalue || this->Sum.Replaced;
+}
+
+void vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
+{
+  double range[2];
+  job.Progress.Begin(Steps::WHOLE);
+  vtkPMB::ContourSlice(
+    this->Filter, job.Image, job.Array, job.Isovalues, job.Output, range, job.Progress.GetReport());
+  this->NoteRange(job, range[0], range[1]);
+  this->Sum.HasSlice = true;
+  if (this->Filter->UseSuggestedIsovalue && !this->IsComposite())
+  {
+    this->Sum.Note = "; no isovalue is suggested for 2D images: those set are used";
+  }
+  this->Sum.AddContour("2D input, isolines by vtkSynchronizedTemplates2D", 0, job.Output->GetNumberOfLines(),
+    job.Output->GetNumberOfPoints(), job.Seconds());
+}
+
+void vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
+{
+  job.Volume.Describe(job.Image, job.Changed, job.Array, this->Filter->ArrayComponent);
+  job.Context = &this->Contexts->Choose(job.Volume, this->IsComposite());
+  job.Context->Ask({ this->Filter->Device, this->Filter->DeviceIndex, this->Filter->DeviceMemoryLimit,
+                     this->Filter->NumberOfThreads },
+    job.Volume);
+  job.Context->Run(
+    [&]
+    {
+      this->Contour(job);
+      return PMB_OK;
+    });
+}
+
+void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
+{
+  job.Context->Prepare();
+  const vtkPMB::ProgressHook hook(*job.Context, Steps::Hook, &job.Progress);
+  this->Bind(job);
+  const pmb_info info = job.Context->GetInfo();
+  this->Explore(job);
+  this->NoteRange(job, info.minimum, info.maximum);
+
+  job.BeginCall(Steps::COUNT);
+  pmb_request request = {};
+  request.struct_size = sizeof(request);
+  request.isovalues = job.Isovalues.data();
+  request.isovalue_count = static_cast<int64_t>(job.Isovalues.size());
+  request.remove_degenerate = this->Filter->RemoveDegenerateTriangles != 0;
+  pmb_sizes sizes = {};
+  job.Parts.resize(job.Isovalues.size());
+  job.Context->Count = 0;
+  this->Check(job, pmb_count(job.Context->Get(), &request, &sizes, job.Parts.data()));
+  vtkTimeStamp now;
+  now.Modified();
+  job.Context->Count = now.GetMTime();
+  this->Counted = sizes;
+  this->Emit(job, sizes);
+  this->Sum.AddContour(job.Context->Describe(), sizes.triangles, 0, sizes.points, job.Seconds());
+}
+
+void vtkPMBContourFilter::vtkInternals::Bind(Job& job)
+{
+  const bool isBound = job.Volume.Matches(job.Context->Bound);
+  job.Progress.Skip(Steps::COPY, job.Volume.IsInPlace());
+  job.Progress.Skip(Steps::CELLS, job.Image->GetCellData()->GetNumberOfArrays() == 0);
+  job.Progress.Skip(Steps::MEASURE, !this->Filter->ComputeMeasures);
+  this->Sum.Reading = "volume unchanged, ";
+  if (isBound)
+  {
+    return;
+  }
+  // Release the old volume first, so that its copy and the new one are not in memory together.
+  job.Context->Unbind();
+  job.Progress.Begin(Steps::COPY);
+  const double start = job.Seconds();
+  job.Volume.CopyIfNeeded(job.Array, job.Progress.GetReport());
+  job.BeginCall(Steps::BIND);
+  this->Check(job, job.Context->Bind(job.Volume, job.Array));
+  std::ostringstream reading;
+  reading.precision(3);
+  reading << "volume read in " << job.Seconds() - start << " s, ";
+  this->Sum.Reading = reading.str();
+  ++this->Filter->NumberOfBinds;
+}
+
+// Suggests isovalues once for each volume that was read, and contours at the first one on request.
+void vtkPMBContourFilter::vtkInternals::Explore(Job& job)
+{
+  vtkDoubleArray* isovalues = this->Filter->SuggestedIsovalues;
+  this->Explored = job.Alone && !job.StandsIn && !this->IsComposite() ? job.Context : nullptr;
+  if (this->Explored && this->ExploredBind != this->Filter->NumberOfBinds)
+  {
+    job.BeginCall(Steps::SUGGEST);
+    const pmb_status status = vtkPMB::Explore(*job.Context, isovalues, this->Filter->IsovalueCurve);
+    std::ostringstream text;
+    text.precision(4);
+    for (vtkIdType i = 0; i < isovalues->GetNumberOfValues(); ++i)
+    {
+      text << (i > 0 ? ", " : "") << isovalues->GetValue(i);
+    }
+    this->Filter->SuggestionSummary = text.tellp() > 0 ? text.str() : "none";
+    this->ExploredBind = status == PMB_OK ? this->Filter->NumberOfBinds : 0;
+    // A surface at other isovalues needs no suggestions, but it does need a GPU that works.
+    this->Check(job, job.Suggests || status == PMB_ABORTED || status == PMB_INTERNAL ? status : PMB_OK);
+  }
+  if (!job.Suggests)
+  {
+    return;
+  }
+  if (!this->Explored)
+  {
+    this->Sum.Note = "; no isovalue is suggested for several blocks or pieces: those set are used";
+  }
+  else if (isovalues->GetNumberOfValues() == 0)
+  {
+    this->Sum.Note = "; no isovalue can be suggested for this volume: those set are used";
+  }
+  else
+  {
+    job.Isovalues.assign(1, isovalues->GetValue(0));
+    std::ostringstream text;
+    text << "; the isovalue " << job.Isovalues.front() << " was suggested";
+    this->Sum.Note = text.str();
+  }
+  if (job.Isovalues.empty())
+  {
+    job.Isovalues.push_back(0.0);
+  }
+}
+
+void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
+{
+  pmb_context* context = job.Context->Get();
+  vtkPMB::Output arrays(this->Filter, job.Image, job.Array, sizes, &this->Memory, job.Context->OnGPU);
+  if (!this->IsComposite())
+  {
+    this->Memory.Close(); // before anything new is written
+  }
+  job.Progress.Begin(Steps::COPY_ARRAYS);
+  arrays.CopyInputs(job.Progress.GetReport());
+  job.BeginCall(Steps::EMIT);
+  if (sizes.points > 0)
+  {
+    this->Check(job, pmb_emit(context, &arrays.GetMesh()));
+  }
+  if (this->Filter->RemoveDegenerateTriangles == 2 && sizes.points > 0)
+  {
+    // Gives points of their own to sheets that touch.
+    const std::vector<pmb_sizes> before = job.Parts;
+    const int64_t count = static_cast<int64_t>(before.size());
+    const int64_t* copied = nullptr;
+    this->Check(job, pmb_split_sheets(context, &arrays.GetMesh(), job.Parts.data(), count, &copied), /*onCPU=*/true);
+    sizes = arrays.AddCopies(before, job.Parts, copied);
+  }
+  job.Progress.Begin(Steps::CELLS);
+  arrays.Finish(job.Output, job.Context->GetInfo().threads, job.Progress.GetReport());
+  if (this->Filter->ComputeMeasures)
+  {
+    job.Progress.Begin(Steps::MEASURE);
+    this->Check(job, vtkPMB::MeasureSurface(context, arrays.GetMesh(), job.Parts, job.Isovalues, job.Output),
+      /*onCPU=*/true,
+      "The surface could not be measured: ", ". Turn ComputeMeasures off to get the surface without measures.");
+  }
+  this->Check(job, arrays.KeepRanges(context, job.Parts, job.Output), /*onCPU=*/true);
+  if (job.Context->OnGPU && this->Filter->RemoveDegenerateTriangles != 2 && sizes.triangles > 0)
+  {
+    vtkPMB::NoteOrigin(this->Contexts, job.Context->Count, this->Filter->NormalEstimator, job.Output);
+  }
+  const pmb_info info = job.Context->GetInfo();
+  const vtkTypeInt64 extra = info.peak_bytes - info.bytes + this->Contexts->GetHostBytes() + arrays.GetExtraBytes();
+  this->Filter->PeakExtraBytes = std::max(this->Filter->PeakExtraBytes, extra);
+}
+
+void vtkPMBContourFilter::vtkInternals::Check(
+  Job& job, pmb_status status, bool onCPU, const char* before, const char* after)
+{
+  if (status == PMB_OK)
+  {
+    return;
+  }
+  if (status == PMB_ABORTED)
+  {
+    throw Aborted();
+  }
+  std::string error = before + std::string(pmb_error(job.Context->Get())) + after;
+  error = error.substr(0, error.find(": destroy this context")); // an advice to programs, which this follows
+  const bool isGPU = job.Context->OnGPU && !onCPU;
+  if (isGPU && status != PMB_INTERNAL && status != PMB_INVALID)
+  {
+    throw vtkPMB::GaveUp{ status };
+  }
+  if (isGPU && status == PMB_INTERNAL)
+  {
+    job.Context->Discard();
+    error += ". The next execution starts over, on the CPU if the GPU no longer works; if it fails too, set "
+             "Device (in ParaView: Run On) to CPU.";
+  }
+  throw Failed{ error };
+}
+
+// A piece does not know the other pieces' ranges and gives no warning, as VTK's filters do.
+void vtkPMBContourFilter::vtkInternals::NoteRange(const Job& job, double minimum, double maximum)
+{
+  if (!job.StandsIn)
+  {
+    this->Sum.AddRange(job.Array->GetName(), job.Isovalues, minimum, maximum);
+  }
+}
+
+void vtkPMBContourFilter::vtkInternals::FillHistogram(int bins, vtkTable* table)
+{
+  table->Initialize();
+  if (this->Depth > 0 || !this->Explored)
+  {
+    return;
+  }
+  const std::lock_guard<std::mutex> lock(this->Contexts->Mutex);
+  if (this->Explored->Get() && vtkPMB::FillHistogram(*this->Explored, bins, table) == PMB_INTERNAL)
+  {
+    this->Explored->Discard(); // the next execution makes another
+  }
+}
+VTK_ABI_NAMESPACE_END

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Private to this module: the output's arrays of vtkPMBContourFilter, allocated at their final size for the core to fill.
+#ifndef vtkPMBContourOutput_h
+#define vtkPMBContourOutput_h
+
+#include "vtkCellArray.h"
+#include "vtkCellData.h"
+#include "vtkIdList.h"
+#include "vtkNew.h"
+#include "vtkPMBMemory.h"
+#include "vtkPMBProgress.h"
+
+#include "pmb.h"
+
+#include <utility>
+#include <vector>
+
+VTK_ABI_NAMESPACE_BEGIN
+class vtkImageData;
+class vtkPMBContourFilter;
+class vtkPolyData;
+
+namespace vtkPMB
+{
+// What the filter's settings mean for one contoured array.
+bool WantsDoublePoints(vtkPMBContourFilter* filter, vtkDataArray* contoured);
+bool WantsDoubleScalars(vtkDataArray* contoured);
+
+// Lists the image's point arrays to interpolate: numeric, with a tuple for each point, chosen, neither ids nor ghost types,
+// without a name of the output's own arrays. isSurface: these include the normals and gradients that the filter computes.
+std::vector<vtkDataArray*> SelectPointArrays(
+  vtkPMBContourFilter* filter, vtkImageData* image, vtkDataArray* contoured, bool isSurface);
+
+// Adds the image's cell arrays to pass on: the chosen ones, and the ghost types, which tell the piece of a triangle. Global ids
+// would not be unique.
+void SelectCellArrays(vtkPMBContourFilter* filter, vtkImageData* image, vtkCellData* selected);
+
+class Output
+{
+public:
+  // Allocates all arrays. memory: that of the output before. onGPU: a GPU writes them. Throws std::bad_alloc.
+  Output(vtkPMBContourFilter* filter, vtkImageData* image, vtkDataArray* contoured, const pmb_sizes& sizes,
+    OutputMemory* memory, bool onGPU);
+
+  // Where the core writes.
+  const pmb_mesh& GetMesh() const { return this->Mesh; }
+
+  // Calls vtkPMB::KeepRanges(). parts: of the mesh as it is now.
+  pmb_status KeepRanges(pmb_context* context, const std::vector<pmb_sizes>& parts, vtkPolyData* output) const;
+
+  // Counts memory that does not go to the output.
+  int64_t GetExtraBytes() const;
+
+  // Before the core writes: copies the point arrays that it cannot read in place. Throws std::bad_alloc.
+  void CopyInputs(const Report& report);
+
+  // After the core has split sheets: moves the point arrays to the parts' new places and adds the copies. Returns the new
+  // sizes. Throws std::bad_alloc.
+  pmb_sizes AddCopies(
+    const std::vector<pmb_sizes>& before, const std::vector<pmb_sizes>& after, const int64_t* copied);
+
+  // After the core has written: copies the cell arrays, on at most so many threads, and fills the output.
+  void Finish(vtkPolyData* output, int threads, const Report& report);
+
+private:
+  void Prepare(vtkDataArray* array, const char* name, int components, vtkIdType n);
+  vtkSmartPointer<vtkDataArray> NewReal(bool wide, const char* name, int components);
+  void AllocatePointArrays(vtkPMBContourFilter* filter, vtkDataArray* contoured);
+  void AllocateCellArrays(vtkPMBContourFilter* filter);
+  void CopyCells(int threads, const Report& report);
+
+  vtkImageData* Image;
+  pmb_sizes Sizes;
+  OutputMemory* Kept;
+  bool OnGPU;
+  pmb_mesh Mesh = {};
+  double PointRanges[8], NormalRanges[8]; // that the core finds
+  vtkSmartPointer<vtkDataArray> Points;
+  vtkSmartPointer<vtkDataArray> Normals;
+  vtkSmartPointer<vtkDataArray> Gradients;
+  vtkSmartPointer<vtkDataArray> Scalars;
+  vtkNew<vtkCellArray> Polys;
+  struct Passed // another point array
+  {
+    vtkDataArray* From;
+    vtkSmartPointer<vtkDataArray> To;
+    vtkSmartPointer<vtkDataArray> Copy; // where the core cannot read it in place
+  };
+  std::vector<Passed> PassedArrays;
+  std::vector<pmb_attribute> Attributes;                                        // of them
+  std::vector<vtkSmartPointer<vtkAbstractArray>> CellArrays;                    // of the output
+  std::vector<std::pair<vtkDataArray*, vtkDataArray*>> PlainCellArrays;         // in one piece of memory: from, to
+  std::vector<std::pair<vtkAbstractArray*, vtkAbstractArray*>> OtherCellArrays; // texts, bits and other layouts
+  vtkNew<vtkIdList> Cells; // of each triangle, if there are such arrays
+};
+}
+VTK_ABI_NAMESPACE_END
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkPMBGeometryRepresentation.h"
+
+#include "vtkDataObjectTree.h"
+#include "vtkDataObjectTreeRange.h"
+#include "vtkInformation.h"
+#include "vtkInformationVector.h"
+#include "vtkObjectFactory.h"
+#include "vtkPMBPolyDataMapper.h"
+#include "vtkPMBPrivateMembers.h"
+#include "vtkPVGeometryFilter.h"
+#include "vtkPVLODActor.h"
+#include "vtkPVView.h"
+#include "vtkPolyData.h"
+
+VTK_ABI_NAMESPACE_BEGIN
+
+vtkStandardNewMacro(vtkPMBGeometryRepresentation);
+
+namespace
+{
+// VTK keeps the bounds of the points that cells use, and has no call to set them. `ours`: the blocks come from a mesh with the
+// filter's mark, of which other filters may have left out ghosts.
+void SetUsedBounds(vtkDataObject* data, bool ours)
+{
+  using Options = vtk::DataObjectTreeOptions;
+  auto* tree = vtkDataObjectTree::SafeDownCast(data);
+  if (!tree) // nothing was delivered to this process
+  {
+    return;
+  }
+  for (vtkDataObject* block :
+    vtk::Range(tree, Options::SkipEmptyNodes | Options::TraverseSubTree | Options::VisitOnlyLeaves))
+  {
+    auto* mesh = vtkPolyData::SafeDownCast(block);
+    const bool isWhole = mesh && vtkPMBPolyDataMapper::HasTrianglesOfAllPoints(mesh);
+    if (isWhole && vtkPMBPrivateMembers::Has("cell-bounds"))
+    {
+      vtkPMBPrivateMembers::CellBounds<vtkPolyData>::Set(mesh);
+    }
+    else if (mesh && !isWhole && ours && mesh->GetNumberOfPolys() > 0)
+    {
+      vtkPMBPolyDataMapper::MarkTriangles(mesh);
+    }
+  }
+}
+}
+
+vtkPMBGeometryRepresentation::vtkPMBGeometryRepresentation()
+{
+  this->Mapper->Delete();
+  auto* mapper = vtkPMBPolyDataMapper::New();
+  mapper->SetProcessIdArrayName("vtkProcessId");
+  mapper->SetCompositeIdArrayName("vtkCompositeIndex");
+  this->Mapper = mapper;
+  this->SetArrayIdNames(nullptr, nullptr);
+  this->BackfaceMapper->Delete();
+  this->BackfaceMapper = vtkPMBPolyDataMapper::New();
+  this->SetupDefaults();
+}
+
+int vtkPMBGeometryRepresentation::RequestData(
+  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  auto* mesh =
+    inputVector[0]->GetNumberOfInformationObjects() == 1 ? vtkPolyData::GetData(inputVector[0], 0) : nullptr;
+  const bool ours = mesh && vtkPMBPolyDataMapper::HasTrianglesOfAllPoints(mesh);
+  auto* filter = vtkPVGeometryFilter::SafeDownCast(this->GeometryFilter);
+  // Without ghosts, which vtkPVGeometryFilter leaves out, the indices of cells and points stay.
+  const bool same = ours && !mesh->GetCellGhostArray() && !mesh->GetPointGhostArray();
+  filter->SetPassThroughCellIds(!same);
+  filter->SetPassThroughPointIds(!same);
+  const int done = this->Superclass::RequestData(request, inputVector, outputVector);
+  SetUsedBounds(this->MultiBlockMaker->GetOutputDataObject(0), ours);
+  return done;
+}
+
+int vtkPMBGeometryRepresentation::ProcessViewRequest(
+  vtkInformationRequestKey* type, vtkInformation* inInfo, vtkInformation* outInfo)
+{
+  const int done = this->Superclass::ProcessViewRequest(type, inInfo, outInfo);
+  if (done && type == vtkPVView::REQUEST_RENDER())
+  {
+    SetUsedBounds(this->Mapper->GetInputDataObject(0, 0), false); // a copy, if it was delivered
+  }
+  return done;
+}
+VTK_ABI_NAMESPACE_END

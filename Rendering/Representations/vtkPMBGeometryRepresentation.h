@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/**
+ * @class vtkPMBGeometryRepresentation
+ * @brief ParaView's surface representation with vtkPMBPolyDataMapper
+ *
+ * Replaces vtkGeometryRepresentationWithFaces in the proxy SurfaceRepresentation. It differs in the mapper and in two
+ * shortcuts for a mesh of vtkPMBContourFilter (vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS()):
+ * - No arrays vtkOriginalPointIds and vtkOriginalCellIds are made unless it has ghosts: selections take the indices of points and
+ *   cells where there are no such arrays, and the arrays would hold the same.
+ * - Its bounds are those of its points. VTK would walk over all cells to find them.
+ *
+ * @sa vtkPMBPolyDataMapper
+ */
+#ifndef vtkPMBGeometryRepresentation_h
+#define vtkPMBGeometryRepresentation_h
+
+#include "vtkGeometryRepresentationWithFaces.h"
+
+VTK_ABI_NAMESPACE_BEGIN
+
+class vtkPMBGeometryRepresentation : public vtkGeometryRepresentationWithFaces
+{
+public:
+  static vtkPMBGeometryRepresentation* New();
+  vtkTypeMacro(vtkPMBGeometryRepresentation, vtkGeometryRepresentationWithFaces);
+
+  int ProcessViewRequest(vtkInformationRequestKey*, vtkInformation* inInfo, vtkInformation* outInfo) override;
+
+protected:
+  vtkPMBGeometryRepresentation();
+  ~vtkPMBGeometryRepresentation() override = default;
+
+  int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
+
+private:
+  vtkPMBGeometryRepresentation(const vtkPMBGeometryRepresentation&) = delete;
+  void operator=(const vtkPMBGeometryRepresentation&) = delete;
+};
+
+VTK_ABI_NAMESPACE_END
+
+#endif

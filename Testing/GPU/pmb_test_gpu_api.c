@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A context on a GPU: the choice of the GPU, pmb_info, memory limits, volumes that are too large, aborted calls. Skipped without
+ * a GPU. */
+#define _DEFAULT_SOURCE
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pmb_test_gpu_util.h"
+
+/* ---- memory ---- */
+
+/* Extracts under a memory limit. If memory suffices, the mesh must be `want`; otherwise the context still extracts `small`. */
+static pmb_status extract_limited(const test_volume *v, int64_t limit, const double *isovalues, int64_t count,
+  const test_mesh *want, const subjects *small)
+{
+  OWNED_CONTEXT gpu = gpu_new(limit);
+  pmb_status status = pmb_bind(gpu, &v->view);
+  if (status == PMB_OK) {
+    OWNED_MESH got;
+    status = mesh_extract(gpu, isovalues, count, 1, PMB_FLOAT32, PMB_INT32, &got);
+    if (status == PMB_OK) mesh_equal(want, &got, "under a limit");
+  }
+  CHECK(status == PMB_OK || status == PMB_OUT_OF_MEMORY, "limit %lld: %s", (long long)limit, pmb_error(gpu));
+  if (status != PMB_OK && limit >= 1 << 20) { /* enough for `small` */
+    bind_to(gpu, &small->volume[0].view);
+    gives_subject(gpu, small, 0, "after out of memory");
+  }
+  pmb_info info = info_of(gpu);
+  CHECK(info.device_peak_bytes <= limit && info.device_bytes <= info.device_peak_bytes, "%lld bytes, limit %lld",
+    (long long)info.device_peak_bytes, (long long)limit);
+  pmb_unbind(gpu);
+  info = info_of(gpu);
+  CHECK(info.device_bytes < 4096, "%lld bytes on the GPU with nothing bound", (long long)info.device_bytes);
+  return status;
+}
+
+/* Limits from too little to enough: running out of memory is reported and leaks nothing. Several isovalues need no more than
+ * one. */
+static void out_of_memory(void)
+{
+  enum { SEVERAL = 7 };
+  OWNED_MESH want, want_several;
+  const double isovalues[SEVERAL] = { 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 };
+  int refused = 0, done = 0;
+  OWNED_SUBJECTS small = subjects_of(8);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 64, gyroid);
+  OWNED_CONTEXT cpu = cpu_new();
+  bind_to(cpu, &v.view);
+  CHECK_STATUS(cpu, mesh_extract(cpu, isovalues, 1, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
+  CHECK_STATUS(cpu, mesh_extract(cpu, isovalues, SEVERAL, 1, PMB_FLOAT32, PMB_INT32, &want_several), PMB_OK);
+  for (int64_t limit = 16384; limit < 64 << 20; limit += limit / (TEST_SLOW ? 1 : is_short() ? 2 : 16)) {
+    const pmb_status status = extract_limited(&v, limit, isovalues, 1, &want, &small);
+    const pmb_status several = extract_limited(&v, limit, isovalues, SEVERAL, &want_several, &small);
+    CHECK(status == several, "limit %lld: one isovalue %s, several %s", (long long)limit, pmb_status_text(status),
+      pmb_status_text(several));
+    refused += status != PMB_OK;
+    done += status == PMB_OK;
+  }
+  CHECK(refused > 3 && done > 0, "%d refused, %d done", refused, done);
+}
+
+/* Rows so long that the column after the last does not fit 32 bits. */
+static void too_long(void)
+{
+  OWNED_CONTEXT gpu = gpu_new(0);
+  const uint8_t samples[2] = { 0, 1 };
+  pmb_volume v = { .struct_size = sizeof v, .samples = samples, .type = PMB_UINT8 };
+  v.dims[0] = INT32_MAX - 500;
+  v.dims[1] = v.dims[2] = v.strides[1] = v.strides[2] = 1;
+  CHECK_STATUS(gpu, pmb_bind(gpu, &v), PMB_TOO_LARGE);
+  CHECK(strstr(pmb_error(gpu), "2147483147"), "error text: %s", pmb_error(gpu));
+}
+
+/* A surface that grows a little at each step allocates GPU memory at few steps only. */
+static void a_growing_surface(void)
+{
+  enum { STEPS = 16 };
+  int changes = 0;
+  int64_t bytes = 0, points = 0;
+  OWNED_CONTEXT gpu = gpu_new(0);
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 64, gyroid);
+  bind_to(gpu, &v.view);
+  for (int n = 0; n < STEPS; n++) {
+    const double isovalue = -1.0 + 0.03 * n;
+    OWNED_MESH got;
+    CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
+    CHECK(got.sizes.points > points, "%lld points after %lld", (long long)got.sizes.points, (long long)points);
+    points = got.sizes.points;
+    changes += info_of(gpu).device_bytes != bytes;
+    bytes = info_of(gpu).device_bytes;
+  }
+  CHECK(changes <= STEPS / 3, "memory was taken at %d of %d steps", changes, STEPS);
+}
+
+/* A mesh is made even if the limit leaves no spare for its growth. */
+static void no_room_to_grow(void)
+{
+  OWNED_MESH want;
+  const double isovalue = 0.1;
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 64, gyroid);
+  cpu_mesh(&v, isovalue, &want);
+  pmb_context *gpu = gpu_new(0);
+  bind_to(gpu, &v.view);
+  gives(gpu, isovalue, &want, "without a limit");
+  const int64_t bytes = info_of(gpu).device_bytes, arrays = want.sizes.points * 24 + want.sizes.triangles * 20;
+  pmb_destroy(gpu);
+  CHECK(extract_limited(&v, bytes - arrays / 10, &isovalue, 1, &want, NULL) == PMB_OK,
+    "%lld bytes are not enough for %lld", (long long)(bytes - arrays / 10), (long long)(bytes - arrays / 8));
+}
+
+/* ---- aborting ---- */
+
+typedef struct stopper {
+  int calls_left, calls_after; /* calls of the hook before it asks to stop, and after */
+} stopper;
+
+static int stop_at(void *user, double fraction)
+{
+  stopper *s = user;
+  CHECK(fraction >= 0 && fraction <= 1, "fraction %g", fraction);
+  s->calls_after += s->calls_left < 0;
+  return --s->calls_left < 0;
+}
+
+/* Bind and emit return soon when they are stopped, at any of their first reports. A stopped upload leaves nothing on the GPU, a
+ * stopped emit can be repeated. */
+static void aborting(void)
+{
+  static const double isovalues[] = { 0.1, -0.4, 0.1 };
+  const pmb_request request = { sizeof request, isovalues, 3, 1 };
+  OWNED_CONTEXT gpu = gpu_new(0);
+  OWNED_MESH want, got;
+  pmb_sizes sizes;
+  int in_bind = 0, in_emit = 0;
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 100, gyroid);
+  bind_to(gpu, &v.view);
+  CHECK_STATUS(gpu, mesh_extract(gpu, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
+  mesh_make(&got, want.sizes, PMB_FLOAT32, PMB_INT32);
+  for (int n = 0; n < 40; n++) {
+    stopper s = { n < 39 ? n : INT_MAX, 0 }; /* the last round is never stopped */
+    test_about("stopped at report %d", n);
+    pmb_set_progress(gpu, stop_at, &s);
+    pmb_status status = pmb_bind(gpu, &v.view);
+    if (status == PMB_ABORTED) {
+      in_bind++;
+      CHECK_STATUS(gpu, pmb_count(gpu, &request, &sizes, NULL), PMB_INVALID);
+      CHECK(info_of(gpu).device_bytes < 100 * 1024, "%lld bytes left of an upload that was stopped",
+        (long long)info_of(gpu).device_bytes);
+    }
+    pmb_set_progress(gpu, NULL, NULL);
+    if (status != PMB_OK) bind_to(gpu, &v.view);
+    CHECK_STATUS(gpu, pmb_count(gpu, &request, &sizes, NULL), PMB_OK);
+    pmb_set_progress(gpu, stop_at, &s);
+    status = pmb_emit(gpu, &got.view);
+    in_emit += status == PMB_ABORTED;
+    CHECK(s.calls_after < 20, "%d reports after the stop", s.calls_after);
+    pmb_set_progress(gpu, NULL, NULL);
+    if (status != PMB_OK) CHECK_STATUS(gpu, pmb_emit(gpu, &got.view), PMB_OK);
+    mesh_equal(&want, &got, "after a stop");
+  }
+  /* The number of reports depends on a call's time; it is at least one. */
+  CHECK(
+    in_bind >= 1 && in_emit >= 1 && in_bind < 40 && in_emit < 40, "%d binds and %d emits stopped", in_bind, in_emit);
+}
+
+/* ---- which GPU ---- */
+
+typedef struct choice {
+  const char *gpu, *rank_name, *rank; /* environment */
+  int device_number;
+  const char *error; /* part of the error text; NULL: works */
+} choice;
+
+/* Asks for a GPU, then for the default, which is the CPU with a note of the reason if no GPU can be used. */
+static void choose(const choice *c)
+{
+  test_about("PMB_GPU %s, %s %s, device_number %d", c->gpu ? c->gpu : "not set", c->rank_name ? c->rank_name : "",
+    c->rank ? c->rank : "", c->device_number);
+  if (c->gpu) setenv("PMB_GPU", c->gpu, 1);
+  if (c->rank_name) setenv(c->rank_name, c->rank, 1);
+  for (int automatic = 0; automatic < 2; automatic++) {
+    OWNED_CONTEXT context = NULL;
+    const pmb_options options = { .struct_size = sizeof options,
+      .device = automatic ? PMB_DEVICE_AUTOMATIC : PMB_DEVICE_GPU,
+      .device_number = c->device_number };
+    CHECK_STATUS(NULL, pmb_create(&options, &context), c->error && !automatic ? PMB_UNAVAILABLE : PMB_OK);
+    const pmb_info info = context ? info_of(context) : (pmb_info){ .path = "" };
+    const char *said = !context ? pmb_error(NULL) : info.device_note ? info.device_note : "nothing";
+    if (c->error)
+      CHECK(strstr(said, c->error) && info.device != PMB_DEVICE_GPU, "error or note: %s", said);
+    else
+      CHECK(info.device == PMB_DEVICE_GPU && !info.device_note && info.device_number >= 1 && info.device_name &&
+          !strcmp(info.path, "cuda"),
+        "device %d, path %s, note: %s", (int)info.device, info.path, said);
+  }
+  unsetenv("PMB_GPU");
+  if (c->rank_name) unsetenv(c->rank_name);
+}
+
+/* With one GPU all ranks use it. */
+static void which_gpu(void)
+{
+  static const choice choices[] = { { NULL, NULL, NULL, 0, NULL }, { "0", NULL, NULL, 0, NULL },
+    { "", NULL, NULL, 1, NULL }, { "off", NULL, NULL, 0, "PMB_GPU" }, { "off", NULL, NULL, 1, "PMB_GPU" },
+    { "999", NULL, NULL, 0, "999" }, { "999", NULL, NULL, 1, NULL }, { "-1", NULL, NULL, 0, "-1" },
+    { "0x", NULL, NULL, 0, "0x" }, { "99999999999999999999", NULL, NULL, 0, "99999999999999999999" },
+    { NULL, NULL, NULL, 1000, "99" }, { NULL, NULL, NULL, 2147483647, "GPU" },
+    { NULL, "SLURM_LOCALID", "63", 0, NULL }, { NULL, "SLURM_LOCALID", "", 0, NULL },
+    { NULL, "OMPI_COMM_WORLD_LOCAL_RANK", "-2", 0, NULL },
+    { NULL, "OMPI_COMM_WORLD_LOCAL_RANK", "99999999999", 0, NULL } };
+  pmb_destroy(gpu_new(0)); /* or skips */
+  for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) choose(&choices[i]);
+  const pmb_options negative = { .struct_size = sizeof negative, .device_number = -1 };
+  pmb_context *none = NULL;
+  CHECK_STATUS(NULL, pmb_create(&negative, &none), PMB_INVALID);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(out_of_memory)
+  CASE(a_growing_surface)
+  CASE(no_room_to_grow)
+  CASE(aborting)
+  CASE(too_long)
+  CASE(which_gpu)
+)

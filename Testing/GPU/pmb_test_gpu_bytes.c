@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The CUDA backend gives the CPU's bytes in every array, for all types, sizes and options. Skipped without a GPU. With
+ * PMB_TEST_SHORT in the environment it runs fewer cases, for slow tools. */
+
+#include "pmb_test_gpu_pair.h"
+
+/* Many bricks: several tiles in every scan, bricks full of points, lists longer than one pass. */
+static void large(void)
+{
+  static const pmb_type types[] = { PMB_FLOAT32, PMB_UINT8, PMB_UINT16, PMB_FLOAT64 };
+  OWNED_PAIR p = pair_new();
+  test_rng rng = { 3 };
+  for (int n = 0; n < (is_short() ? 2 : 8); n++) {
+    double isovalue = n % 2 ? 0.1 : -0.012;
+    OWNED_VOLUME v = volume_of_field(types[n / 2 % 4], is_short() ? 100 : 260, n % 2 ? gyroid : cayley);
+    test_about("%s of %s", n % 2 ? "gyroid" : "Cayley", type_name(v.view.type));
+    bind_both(&p, &v);
+    extract_plain(&p, &isovalue, 1, 0);
+    extract_plain(&p, &isovalue, 1, 1);
+    isovalue = volume_isovalue(&v, &rng);
+    extract_all(&p, &isovalue, 1, &rng);
+  }
+  for (int data = 0; data < 3; data++) {
+    OWNED_VOLUME v = volume_of(data == 1 ? PMB_UINT8 : PMB_FLOAT32, 200, 150, is_short() ? 10 : 130, LAYOUT_PACKED);
+    volume_fill(&v, data == 2 ? DATA_PLATEAU : DATA_NOISE, &rng);
+    test_about("large data %d", data);
+    bind_both(&p, &v);
+    const double isovalue = volume_isovalue(&v, &rng);
+    extract_all(&p, &isovalue, 1, &rng);
+  }
+}
+
+/* More parts than a transfer has slots, with few and many host threads, and rows of 512 and 509 bytes. */
+static void transfers(void)
+{
+  static const int threads[] = { 1, 2, 5, 40 };
+  const int64_t ny = is_short() ? 64 : 512, nz = is_short() ? 160 : 310;
+  const double isovalue = 50;
+  OWNED_CONTEXT cpu = cpu_new();
+  for (int n = 0; n < 8; n++) {
+    const int64_t nx = n % 2 ? 509 : 512;
+    OWNED_CONTEXT gpu = NULL;
+    const pmb_options options = {
+      .struct_size = sizeof options, .device = PMB_DEVICE_GPU, .threads = threads[n / 2]
+    };
+    pair p = { .cpu = cpu };
+    if (pmb_create(&options, &gpu) == PMB_UNAVAILABLE) test_skip("%s", pmb_error(NULL));
+    p.gpu = gpu;
+    OWNED_VOLUME v = volume_of(PMB_UINT8, nx, ny, nz, LAYOUT_PACKED);
+    for (int64_t k = 0; k < nz; k++)
+      memset((char *)v.memory + k * nx * ny, k * 7 % 40 == 0 ? (int)(k % 90) : 0, (size_t)(nx * ny));
+    test_about("%lld x %lld x %lld, %d threads", (long long)nx, (long long)ny, (long long)nz, threads[n / 2]);
+    bind_both(&p, &v);
+    extract_both(&p, &isovalue, 1, 0, PMB_FLOAT32, PMB_INT32);
+    extract_both(&p, &isovalue, 1, 1, PMB_FLOAT64, PMB_INT64);
+    enough(&p, 100000);
+  }
+}
+
+/* A column of almost only zeros, with so many bricks that a warp of select needs several rounds. */
+static void many_bricks(void)
+{
+  enum { STEP = 997 };
+  const int64_t length = is_short() ? 1000000 : 17000000;
+  static const pmb_type types[] = { PMB_UINT8, PMB_INT16, PMB_FLOAT32, PMB_FLOAT64 };
+  OWNED_PAIR p = pair_new();
+  test_rng rng = { 33 };
+  for (int n = 0; n < (is_short() ? 1 : 4); n++) {
+    const double isovalues[] = { 50, 90 };
+    OWNED_VOLUME v = volume_of(types[n], 2, 2, length, LAYOUT_PACKED);
+    memset(v.memory, 0, (size_t)(4 * length) * pmb_type_size(types[n]));
+    for (int64_t i = 0; i < 4 * length; i += STEP) {
+      const int64_t value = rng_int(&rng, 0, 100);
+      if (types[n] == PMB_UINT8) ((uint8_t *)v.memory)[i] = (uint8_t)value;
+      if (types[n] == PMB_INT16) ((int16_t *)v.memory)[i] = (int16_t)value;
+      if (types[n] == PMB_FLOAT32) ((float *)v.memory)[i] = (float)value;
+      if (types[n] == PMB_FLOAT64) ((double *)v.memory)[i] = (double)value;
+    }
+    test_about("many bricks of %s", type_name(types[n]));
+    bind_both(&p, &v);
+    extract_both(&p, isovalues, 2, n & 1, PMB_FLOAT32, PMB_INT32);
+  }
+  CHECK(p.triangles > length / 1000, "only %lld triangles compared", (long long)p.triangles);
+}
+
+/* Isovalues for a volume: some twice, some equal to samples, some outside the range. */
+static void mixed_isovalues(const test_volume *v, int64_t n, test_rng *rng, double *isovalues)
+{
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t kind = rng_int(rng, 0, 9);
+    isovalues[i] = kind == 0 && i > 0 ? isovalues[rng_int(rng, 0, i - 1)]
+      : kind == 1                     ? -1e6
+      : kind == 2                     ? 1e7
+                                      : volume_isovalue(v, rng);
+  }
+}
+
+/* All types, kinds of data, layouts, worlds and estimators; sizes around those of bricks and blocks; hidden and non-finite samples;
+ * from none to more isovalues than one launch takes. A volume that is bound again with other flags. */
+static void random_volumes(void)
+{
+  static const int64_t sizes[][3] = { { 1, 1, 1 }, { 2, 2, 2 }, { 2, 1, 9 }, { 3, 66, 30 }, { 31, 3, 5 }, { 32, 4, 4 },
+    { 33, 5, 5 }, { 34, 6, 7 }, { 64, 64, 16 }, { 65, 8, 9 }, { 70, 45, 37 }, { 131, 17, 9 }, { 257, 9, 5 },
+    { 600, 5, 6 }, { 5, 7, 150 }, { 131, 60, 90 } };
+  static const int counts[] = { 1, 1, 1, 1, 0, 2, 3, 16, 17, 40 };
+  OWNED_PAIR p = pair_new();
+  test_rng rng = { 20 };
+  for (int n = 0; n < (is_short() ? 160 : 3000); n++) {
+    const int64_t most = n % 6 ? 40 : 140, *size = sizes[n / 2 % 16];
+    double isovalues[40];
+    OWNED_VOLUME v;
+    if (n % 2)
+      volume_random(&v, rng_int(&rng, 1, most), rng_int(&rng, 1, 40), rng_int(&rng, 1, 40), &rng);
+    else
+      volume_random(&v, size[0], size[1], size[2], &rng);
+    v.view.version = n % 4 ? 0 : 5;
+    bind_both(&p, &v);
+    const int count = counts[rng_int(&rng, 0, 9)];
+    mixed_isovalues(&v, count, &rng, isovalues);
+    p.estimator = (pmb_gradient_estimator)rng_int(&rng, PMB_CENTRAL, PMB_SOBEL);
+    extract_all(&p, isovalues, count, &rng);
+    if (v.view.version) {
+      v.view.sample_flags = NULL;
+      bind_both(&p, &v);
+      extract_plain(&p, isovalues, count, 1);
+    }
+  }
+  enough(&p, is_short() ? 100000 : 5000000);
+}
+
+/* The scan's epochs wrap around after 16,384 counts. */
+static void scan_epochs_wrap_around(void)
+{
+  OWNED_PAIR p = pair_new();
+  test_rng rng = { 12 };
+  pmb_sizes first, sizes;
+  const double isovalue = 0.3;
+  const pmb_request request = { sizeof request, &isovalue, 1, 1 };
+  OWNED_VOLUME v = volume_of(PMB_FLOAT32, 40, 40, 40, LAYOUT_PACKED);
+  volume_fill(&v, DATA_SMOOTH, &rng);
+  bind_both(&p, &v);
+  CHECK_STATUS(p.cpu, pmb_count(p.cpu, &request, &first, NULL), PMB_OK);
+  for (int i = 0; i < (is_short() ? 10 : 33000) && !test_failures(); i++) {
+    CHECK_STATUS(p.gpu, pmb_count(p.gpu, &request, &sizes, NULL), PMB_OK);
+    CHECK(sizes.points == first.points && sizes.triangles == first.triangles, "count %d: %lld points, not %lld", i,
+      (long long)sizes.points, (long long)first.points);
+  }
+}
+
+/* Histograms between meshes: the volume is uploaded once, and the meshes are right. */
+static void histogram_beside_isovalues(void)
+{
+  OWNED_CONTEXT gpu = gpu_new(0);
+  int64_t crossed[50];
+  const pmb_histogram_request request = {
+    .struct_size = sizeof request, .low = -1.5, .high = 1.5, .bins = 50, .crossed = crossed
+  };
+  OWNED_SUBJECTS s = subjects_of(70);
+  bind_to(gpu, &s.volume[0].view);
+  for (int n = 0; n < 3; n++) {
+    const int64_t before = info_of(gpu).bytes;
+    CHECK_STATUS(gpu, pmb_histogram(gpu, &request), PMB_OK);
+    CHECK(info_of(gpu).bytes == before, "host memory grew from %d to %d bytes", (int)before, (int)info_of(gpu).bytes);
+    gives_subject(gpu, &s, 0, "after a histogram");
+  }
+  CHECK(info_of(gpu).uploads == 1, "%d uploads", (int)info_of(gpu).uploads);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(random_volumes)
+  CASE(large)
+  CASE(transfers)
+  CASE(many_bricks)
+  CASE(scan_epochs_wrap_around)
+  CASE(histogram_beside_isovalues)
+)

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The GPU's interpolated arrays have the CPU's bytes. Skipped without a GPU. */
+#include "pmb_test_gpu_pair.h"
+
+/* Interpolates arrays at the points of isovalues on both backends. Returns whether all bytes agree. */
+static int attributes_both(
+  pair *p, const double *isovalues, int64_t count, pmb_attribute *arrays, int64_t array_count)
+{
+  const pmb_request request = { sizeof request, isovalues, count, 1 };
+  void **outputs[2] = { test_allocate(array_count, sizeof(void *)), test_allocate(array_count, sizeof(void *)) };
+  pmb_sizes sizes;
+  for (int i = 0; i < 2; i++) {
+    pmb_context *context = i ? p->gpu : p->cpu;
+    CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
+    for (int64_t n = 0; n < array_count; n++)
+      arrays[n].output = outputs[i][n] =
+        test_allocate(sizes.points * arrays[n].components, pmb_type_size(arrays[n].type));
+    const pmb_mesh mesh = { .struct_size = sizeof mesh,
+      .point_capacity = sizes.points,
+      .triangle_capacity = sizes.triangles,
+      .attributes = arrays,
+      .attribute_count = array_count };
+    CHECK_STATUS(context, pmb_emit(context, &mesh), PMB_OK);
+  }
+  CHECK(sizes.points > 1000, "only %lld points", (long long)sizes.points);
+  int same = 1;
+  for (int64_t n = 0; n < array_count; n++) {
+    const size_t bytes = (size_t)sizes.points * arrays[n].components * pmb_type_size(arrays[n].type);
+    same &= !memcmp(outputs[0][n], outputs[1][n], bytes);
+    free(outputs[0][n]);
+    free(outputs[1][n]);
+  }
+  free(outputs[0]);
+  free(outputs[1]);
+  return same;
+}
+
+/* Sets every 7th value to an infinity or a NaN, of either sign, with or without further bits. */
+static void add_nonfinite(test_volume *v, test_rng *rng)
+{
+  static const uint32_t floats[] = { 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000, 0x7fc12345, 0xffd54321 };
+  const int64_t count = v->view.dims[0] * v->view.dims[1] * v->view.dims[2];
+  for (int64_t i = 0; i < count; i += 7) {
+    const uint32_t bits = floats[rng_int(rng, 0, 5)];
+    const uint64_t wide =
+      (uint64_t)(bits & 0x80000000) << 32 | UINT64_C(0x7ff) << 52 | (uint64_t)(bits & 0x7fffff) << 29;
+    if (v->view.type == PMB_FLOAT32)
+      memcpy((char *)v->memory + 4 * i, &bits, 4);
+    else
+      memcpy((char *)v->memory + 8 * i, &wide, 8);
+  }
+}
+
+/* Arrays of all types, of 1 to 3 components, with non-finite floats. */
+static void attributes(void)
+{
+  enum { TYPES = 10, N = 40 };
+  static const double isovalues[] = { 0.1, 0.3, 0.1 };
+  OWNED_PAIR p = pair_new();
+  test_rng rng = { 5 };
+  test_volume v, volumes[TYPES];
+  pmb_attribute arrays[TYPES];
+  volume_make(&v, PMB_FLOAT32, N, N, N, LAYOUT_PACKED);
+  volume_fill(&v, DATA_SMOOTH, &rng);
+  bind_both(&p, &v);
+  for (int n = 0; n < TYPES; n++) {
+    const int components = 1 + n % 3;
+    volume_make(&volumes[n], (pmb_type)(PMB_INT8 + n), (int64_t)N * components, N, N, LAYOUT_PACKED);
+    volume_fill(&volumes[n], n % 2 ? DATA_LIMITS : DATA_NOISE, &rng);
+    if (volumes[n].view.type >= PMB_FLOAT32) add_nonfinite(&volumes[n], &rng);
+    arrays[n] = (pmb_attribute){ volumes[n].memory, volumes[n].view.type, components, NULL, 0 };
+  }
+  CHECK(attributes_both(&p, isovalues, 3, arrays, TYPES), "the arrays differ");
+  for (int n = 0; n < TYPES; n++) volume_free(&volumes[n]);
+  volume_free(&v);
+}
+
+/* Zeros of both signs, in samples and in an array, and points on samples from above and from below: a place of -0 on an edge
+ * instead of 0 would show. */
+static void signed_zeros(void)
+{
+  enum { N = 40, SAMPLES = N * N * N };
+  static const float values[] = { -1, -0.0f, 0, 1, 2 };
+  OWNED_PAIR p = pair_new();
+  test_rng rng = { 67 };
+  OWNED float *array = test_allocate(SAMPLES, sizeof(float));
+  pmb_attribute attribute = { array, PMB_FLOAT32, 1, NULL, 0 };
+  OWNED_VOLUME v = volume_of(PMB_FLOAT32, N, N, N, LAYOUT_PACKED);
+  for (int i = 0; i < SAMPLES; i++) {
+    ((float *)v.memory)[i] = values[rng_int(&rng, 0, 4)];
+    array[i] = values[rng_int(&rng, 0, 4)];
+  }
+  bind_both(&p, &v);
+  for (int n = 0; n < 3; n++) {
+    const double isovalue = n % 3;
+    test_about("isovalue %g", isovalue);
+    CHECK(attributes_both(&p, &isovalue, 1, &attribute, 1), "the array differs");
+    extract_plain(&p, &isovalue, 1, 0);
+  }
+}
+
+/* 64-bit integers near the ends of their types, where samples on both sides of an isovalue are equal as doubles. */
+static void large_integers(void)
+{
+  static const int64_t sizes[2][3] = { { 40, 12, 9 }, { 200, 60, 70 } };
+  static const int runs[] = { 1, 3, 40 };
+  const int64_t *dims = sizes[!is_short()];
+  OWNED_PAIR p = pair_new();
+  test_rng rng = { 71 };
+  p.usual = 1;
+  for (int n = 0; n < 3 * WIDE_VOLUMES; n += TEST_SLOW ? 5 : 1) {
+    OWNED_VOLUME v, array;
+    double isovalues[WIDE_ISOVALUES];
+    volume_wide(&v, n % WIDE_VOLUMES, runs[n / WIDE_VOLUMES], dims, &rng, isovalues);
+    volume_world(&v, n % WORLDS, &rng);
+    volume_make(&array, PMB_FLOAT32, dims[0], dims[1], dims[2], LAYOUT_PACKED);
+    volume_fill(&array, DATA_NOISE, &rng);
+    pmb_attribute attributes[] = { { array.memory, PMB_FLOAT32, 1, NULL, 0 }, { v.memory, v.view.type, 1, NULL, 0 } };
+    bind_both(&p, &v);
+    p.estimator = (pmb_gradient_estimator)(n / 2 % 3);
+    CHECK(attributes_both(&p, isovalues, WIDE_ISOVALUES, attributes, 2), "the arrays differ");
+    for (int i = 0; i < WIDE_ISOVALUES; i++) {
+      extract_plain(&p, &isovalues[i], 1, i % 2);
+      extract_both(&p, &isovalues[i], 1, (i + 1) % 2, PMB_FLOAT64, PMB_INT64);
+    }
+  }
+  enough(&p, TEST_SLOW ? 10000 : is_short() ? 50000 : 5000000);
+}
+
+/* Arrays with a version stay on the GPU between isovalues if there is room: a change without a new version has no effect. Arrays
+ * without one are uploaded each time. The arrays overlap: each begins one sample before the last. */
+static void attributes_stay(void)
+{
+  enum { SIDE = 48, COUNT = 20 };
+  static const struct {
+    int64_t limit;
+    int versions, arrays, stays;
+  } cases[] = { { 0, 1, 1, 1 }, { 0, 1, COUNT, 0 }, { 6 << 20, 1, 1, 1 }, { 2 << 20, 1, 1, 0 }, { 0, 0, 1, 0 } };
+  test_rng rng = { 6 };
+  OWNED_VOLUME v, array;
+  volume_make(&v, PMB_FLOAT32, SIDE, SIDE, SIDE, LAYOUT_PACKED);
+  volume_fill(&v, DATA_SMOOTH, &rng);
+  volume_make(&array, PMB_FLOAT64, SIDE, SIDE, SIDE + 1, LAYOUT_PACKED);
+  for (int n = 0; n < 5; n++) {
+    OWNED_PAIR p = { .cpu = cpu_new(), .gpu = gpu_new(cases[n].limit) };
+    bind_both(&p, &v);
+    for (int turn = 0; turn < 4; turn++) {
+      const double isovalue = 0.1 + 0.05 * turn;
+      pmb_attribute a[COUNT];
+      test_about("case %d, turn %d", n, turn);
+      volume_fill(&array, DATA_NOISE, &rng); /* with a new version in turns 0, 2 and 3 */
+      for (int i = 0; i < cases[n].arrays; i++)
+        a[i] = (pmb_attribute){ .samples = (double *)array.memory + (cases[n].arrays - 1 - i),
+          .type = PMB_FLOAT64,
+          .components = 1,
+          .version = cases[n].versions ? 7 + (uint64_t)(turn / 2 * turn) : 0 };
+      const int same = attributes_both(&p, &isovalue, 1, a, cases[n].arrays);
+      if (turn != 1 || !cases[n].versions) {
+        CHECK(same, "the array differs");
+      } else if (cases[n].stays) {
+        CHECK(!same, "it was uploaded again");
+      }
+    }
+  }
+}
+
+/* Denormal numbers, which lose bits when halved, among normal ones. */
+static void denormals(void)
+{
+  for (int wide = 0; wide < 2; wide++) {
+    OWNED_PAIR p = pair_new();
+    test_rng rng = { 27 };
+    const double least = wide ? 0x1p-1074 : 0x1p-149, isovalues[] = { 101 * least, -7 * least, 0 };
+    OWNED_VOLUME v = volume_of(wide ? PMB_FLOAT64 : PMB_FLOAT32, 41, 12, 11, LAYOUT_PACKED);
+    for (int64_t i = 0; i < 41 * 12 * 11; i++) {
+      const double size = i % 5 ? 300 * least : i % 3 ? 0x1p-100 : i % 2 ? 1 : 3e38;
+      volume_set(&v, i % 41, i / 41 % 12, i / 492, rng_real(&rng, -size, size));
+    }
+    bind_both(&p, &v);
+    extract_plain(&p, isovalues, 3, 1);
+    extract_both(&p, isovalues, 3, 0, PMB_FLOAT64, PMB_INT64);
+    enough(&p, 1000);
+  }
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(attributes)
+  CASE(large_integers)
+  CASE(attributes_stay)
+  CASE(signed_zeros)
+  CASE(denormals)
+)

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_cast_rays.c - pictures by rays against a reference in double precision. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <unistd.h>
+
+#include "rays_shots.h"
+
+/* ---- volumes and requests that random ones rarely have ---- */
+
+/* Large samples with small differences, which are lost in float. */
+static void large_samples_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  static const pmb_type types[] = { PMB_INT32, PMB_UINT32, PMB_INT64, PMB_UINT64, PMB_FLOAT64 };
+  const double size = types[round % 5] == PMB_FLOAT64 ? 0.01 : 1000;
+  volume_make(v, types[round % 5], 33, 20, 20, LAYOUT_PACKED);
+  fill_field(v, round % FIELDS, 1.9e9, size, rng);
+  shot_make(s, PMB_RAY_ISOSURFACE);
+  set_isovalues(s, 1, 1.9e9, size, 1);
+  place_camera(s, &v->view, round % 2, rng);
+}
+ROUNDS(large_samples, 2, 10, 2)
+
+/* A color per segment, with long steps, tables of all sizes and gradient opacity. */
+static void segments_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  any_shot(s, v, round, PMB_RAY_COMPOSITE, rng);
+  const double middle = type_middle(v->view.type), size = type_size(v->view.type);
+  if (round % 4 == 0) set_table(s, 2 + round, middle - 0.5 * size, middle + 0.4 * size, 3, 0.9, rng);
+  if (round % 5 == 0) set_gradients(s, size * rng_real(rng, 0.02, 0.2), rng);
+  for (int n = 0; n < round % 3; n++) set_light(s, &v->view, n, rng);
+  s->r.preintegrate = 1;
+  s->r.step = round % 3 ? rng_real(rng, 0.2, 4) : 0;
+}
+ROUNDS(segments, 19, 60, 20)
+
+/* A length has the same opacity for any step, also between two colors of the table. */
+static void opacity_of_a_length_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  static const float ends[][2] = { { 0.3f, 0.3f }, { 0.1f, 0.5f }, { 0, 1 } };
+  volume_make(v, PMB_FLOAT32, 20, 20, 20, LAYOUT_PACKED);
+  for (int64_t n = 0; n < ref_samples(&v->view); n++) volume_put(v, n, 0.5);
+  shot_make(s, PMB_RAY_COMPOSITE);
+  set_table(s, 2, 0, 1, 15, 1, rng);
+  for (int n = 0; n < 2; n++) s->table[4 * n + 3] = ends[round % 3][n];
+  s->r.step = 0.1 + round / 6 * 0.8;
+  s->r.preintegrate = round / 3 % 2;
+  place_camera(s, &v->view, CAMERA_PARALLEL, rng);
+}
+ROUNDS(opacity_of_a_length, 4, 12, 3)
+
+/* Hidden samples and cells, and non-finite samples. */
+static void lit_holes_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  any_shot(s, v, 10 * (round / 2) + 8 + round % 2, (pmb_ray_mode)(round % 5), rng);
+  s->r.preintegrate = round / 5 % 2;
+  volume_hide(v, round % 3 ? 50 * round : 0, round % 4 ? 20 * round : 0, rng);
+  volume_sprinkle(v, round % 2 ? 300 : 5000, rng);
+}
+ROUNDS(lit_holes, 7, 30, 4)
+
+/* The same without light, which depends on the samples beside holes. */
+static void holes_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  lit_holes_round(s, v, round, rng);
+  no_light(s);
+}
+ROUNDS(holes, 8, 30, 4)
+
+/* Sixteen isovalues, several of them between two samples of a ray. */
+static void close_surfaces_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  make_plain(v, round % FIELDS, rng);
+  shot_make(s, PMB_RAY_ISOSURFACE);
+  set_isovalues(s, PMB_RAY_ISOVALUES, 0, 1, 1);
+  for (int n = 0; n < PMB_RAY_ISOVALUES; n++) {
+    s->isovalues[n].value = rng_real(rng, -0.1, 0.1);
+    s->isovalues[n].color[3] = (float)rng_real(rng, 0.1, 0.4);
+  }
+  s->r.step = round % 2 ? 1.5 : 0;
+  place_camera(s, &v->view, round % CAMERAS, rng);
+}
+ROUNDS(close_surfaces, 9, 10, 4)
+
+/* A few small objects in many empty bricks. */
+static void empty_space_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  volume_make(v, round % 2 ? PMB_FLOAT32 : PMB_UINT8, 130, 60, 50, LAYOUT_PACKED);
+  for (int64_t n = 0; n < ref_samples(&v->view); n++) volume_put(v, n, 20);
+  for (int n = 0; n < 40; n++) {
+    const int64_t i = rng_int(rng, 2, 127), j = rng_int(rng, 2, 57), k = rng_int(rng, 2, 47);
+    for (int c = 0; c < 27; c++)
+      volume_set(v, i + c % 3 - 1, j + c / 3 % 3 - 1, k + c / 9 - 1, n % 2 ? 100 - 10 * (c != 13) : 1);
+  }
+  shot_make(s, (pmb_ray_mode)(round % 5));
+  s->r.preintegrate = round / 10;
+  set_isovalues(s, 2, 60.3, 50, 0.6);
+  set_table(s, TABLE, 0, 90, 1, 0.9, rng);
+  for (int n = 15 * TABLE / 90; n < 60 * TABLE / 90 && round % 2; n++) s->table[4 * n + 3] = 0; /* the empty bricks */
+  place_camera(s, &v->view, round % CAMERAS, rng);
+}
+ROUNDS(empty_space, 10, 25, 2)
+
+/* Integers as samples and isovalues: the surface lies where a ray first reaches the isovalue. */
+static void plateaus_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  volume_make(v, (pmb_type)(1 + round % 10), 40, 17, 18, LAYOUT_PACKED);
+  fill_field(v, round % FIELDS, 1.4, 1.2, rng);
+  for (int64_t n = 0; n < ref_samples(&v->view); n++) { /* 0 on the border */
+    const int64_t i = n % 40, j = n / 40 % 17, k = n / 680;
+    volume_put(v, n, i % 39 && j % 16 && k % 17 ? floor(volume_get(v, n) + 0.5) : 0);
+  }
+  shot_make(s, PMB_RAY_ISOSURFACE);
+  set_isovalues(s, 1, 1 + round % 2, 0, round % 3 ? 1 : 0.5);
+  place_camera(s, &v->view, round % CAMERAS, rng);
+}
+ROUNDS(plateaus, 11, 20, 5)
+
+/* Parallel rays along the axes, on the faces of cells and bricks. */
+static void along_the_axes_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  const int axis = round % 3, finer = 1 + round % 2;
+  double forward[3] = { 0, 0, 0 }, eye[3];
+  make_plain(v, round % FIELDS, rng);
+  shot_make(s, (pmb_ray_mode)(round % 5));
+  set_isovalues(s, 1, 0, 1, 1);
+  set_table(s, TABLE, -1, 1, 5, 0.8, rng);
+  forward[axis] = round / 3 % 2 ? 1 : -1;
+  for (int c = 0; c < 3; c++) eye[c] = 10 - 60 * forward[c];
+  rr_look(s->r.world_to_clip, eye, forward, 1, 1, 1, 1, 120);
+  for (int c = 0; c < 4; c++) /* one or two pixels per sample; the center of the first lies beside a sample */
+    for (int r = 0; r < 2; r++) {
+      const double scale = 2. * finer / (r ? HIGH : WIDE), middle = 10.25 + (r ? 0.25 : 0) * (finer > 1);
+      s->r.world_to_clip[4 * r + c] = c == 3 ? -scale * middle : c == (axis + 1 + r) % 3 ? scale : 0;
+    }
+}
+ROUNDS(along_the_axes, 12, 60, 5)
+
+/* Tiny, huge and sheared worlds, with cameras that fit them. */
+static void worlds_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  double center[3];
+  make_plain(v, round % FIELDS, rng);
+  volume_world(v, round % WORLDS, rng);
+  shot_make(s, (pmb_ray_mode)(round / WORLDS % 5));
+  set_isovalues(s, 3, 0, 1, 0.8);
+  set_table(s, TABLE, -1, 1, rr_bounds(&v->view, center) / 5, 0.8, rng);
+  place_camera(s, &v->view, round % 2, rng);
+}
+ROUNDS(worlds, 13, 5 * WORLDS, 5)
+
+/* Samples of very small and very large magnitude. */
+static void sample_sizes_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  const double size = pow(10, round / 2 * 5 - 35);
+  volume_make(v, round % 2 ? PMB_FLOAT32 : PMB_FLOAT64, 40, 20, 22, LAYOUT_PACKED);
+  fill_field(v, round % FIELDS, 0, size, rng);
+  shot_make(s, round % 4 < 2 ? PMB_RAY_ISOSURFACE : PMB_RAY_COMPOSITE);
+  set_isovalues(s, 3, 0, size, 0.8);
+  set_table(s, TABLE, -size, size, 4, 0.8, rng);
+  s->r.shade = 1;
+  place_camera(s, &v->view, CAMERA_PERSPECTIVE, rng);
+}
+ROUNDS(sample_sizes, 14, 29, 5)
+
+/* Cameras far away, because steps count from the near plane; long volumes. */
+static void far_away_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  const int64_t length = round % 3 ? 40 : 2000;
+  const double away = pow(10, 1 + round / 4), forward[3] = { -1, rng_real(rng, -1, 1), 0.8 };
+  double eye[3];
+  volume_make(v, PMB_FLOAT32, length, 9, 9, LAYOUT_PACKED);
+  for (int64_t n = 0; n < ref_samples(&v->view); n++)
+    volume_put(v, n, sin(0.7 * (double)(n % length)) + 0.9 * cos((double)(n / length % 9)));
+  shot_make(s, (pmb_ray_mode)(round % 5));
+  set_isovalues(s, 1, 0.4, 1, 0.7);
+  set_table(s, TABLE, -2, 2, 5, 0.8, rng);
+  for (int c = 0; c < 3; c++) eye[c] = (c ? 4 : (double)length - 9) - away * forward[c];
+  rr_look(s->r.world_to_clip, eye, forward, 1, 6, 1, 0.1, 2 * away + 20);
+}
+ROUNDS(far_away, 15, 24, 3)
+
+/* Volumes so long that the index of a sample leaves a float few digits for the fraction. */
+static void long_volumes_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  const int64_t length = round < 4 ? 20000 : 100000;
+  const double forward[3] = { -1, 0.8, -0.9 };
+  double eye[3];
+  volume_make(v, PMB_FLOAT32, length, 5, 5, LAYOUT_PACKED);
+  for (int64_t n = 0; n < ref_samples(&v->view); n++)
+    volume_put(v, n, sin(0.2 * (double)(n % length) + 0.3) + 0.2 * (double)(n / length % 5));
+  shot_make(s, round % 2 ? PMB_RAY_COMPOSITE : PMB_RAY_ISOSURFACE);
+  s->r.depth = NULL; /* only as exact as a float index */
+  set_isovalues(s, 1, 0.4, 1, 0.7);
+  set_table(s, TABLE, -3, 3, 5, 0.7, rng);
+  for (int c = 0; c < 3; c++) eye[c] = (c ? 2 : (double)length - 10) - 20 * forward[c];
+  rr_look(s->r.world_to_clip, eye, forward, 0, 0.2, 4.0 / 3, 5, 60);
+}
+ROUNDS(long_volumes, 17, 6, 0.5)
+
+/* Steps much smaller than a cell. An alarm ends a picture that hangs. */
+static void small_steps_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  alarm(20);
+  make_plain(v, FIELD_GYROID, rng);
+  shot_make(s, (pmb_ray_mode)(round % 3));
+  set_isovalues(s, 3, 0, 1, 0.6);
+  set_table(s, TABLE, -1, 1, 5, 0.8, rng);
+  place_camera(s, &v->view, CAMERA_PERSPECTIVE, rng);
+  s->r.width = s->r.height = 2;
+  s->r.step = pow(10, -1 - round / 12.0);
+  printf("step %g\n", s->r.step);
+  fflush(stdout);
+}
+
+static void small_steps(void)
+{
+  judge_rounds(small_steps_round, 16, 36, 0.01);
+  alarm(0);
+}
+
+/* Jitter keeps surfaces. It changes a composite with long steps, but hardly its mean. */
+static void jitter(void)
+{
+  static shot plain, moved;
+  OWNED_CONTEXT context = context_new(2, NULL);
+  for (int mode = PMB_RAY_ISOSURFACE; mode <= PMB_RAY_COMPOSITE; mode++) {
+    OWNED_VOLUME v;
+    test_rng rng = { 18 };
+    double sums[2] = { 0, 0 };
+    int differ = 0, apart = 0;
+    make_plain(&v, FIELD_BALL, &rng);
+    shot_make(&plain, (pmb_ray_mode)mode);
+    set_isovalues(&plain, 1, 0.2, 0, 1);
+    set_table(&plain, TABLE, -1, 1, 8, 0.8, &rng);
+    place_camera(&plain, &v.view, CAMERA_PARALLEL, &rng);
+    plain.r.step = mode == PMB_RAY_COMPOSITE ? 3 : 0.5;
+    shot_copy(&moved, &plain);
+    moved.r.jitter = 1;
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    CHECK_STATUS(context, pmb_cast_rays(context, &plain.r), PMB_OK);
+    CHECK_STATUS(context, pmb_cast_rays(context, &moved.r), PMB_OK);
+    for (int n = 0; n < 4 * PIXELS; n++) {
+      sums[0] += plain.colors[n];
+      sums[1] += moved.colors[n];
+      differ += fabs(plain.colors[n] - moved.colors[n]) > 1 / 255.0;
+      apart += n < PIXELS && !(fabs(plain.depth[n] - moved.depth[n]) < 1e-4);
+    }
+    CHECK(sums[0] > 100 && fabs(sums[1] / sums[0] - 1) < 0.02, "mode %d: sums %g and %g", mode, sums[0], sums[1]);
+    CHECK(mode == PMB_RAY_COMPOSITE ? differ > PIXELS / 4 : differ + apart < PIXELS / 100,
+      "mode %d: %d colors differ, %d depths", mode, differ, apart);
+  }
+}
+
+/* Mean error of a picture against the reference with very short steps and a color per sample. */
+static double error_of(const shot *s, const pmb_volume *v)
+{
+  pmb_ray_request fine = s->r;
+  OWNED_SCENE scene;
+  double sum = 0;
+  fine.preintegrate = 0;
+  fine.step = 1 / 128.0;
+  rr_open(&scene, v, &fine);
+  for (int n = 0; n < PIXELS; n += 3) {
+    const rr_sum wanted = rr_pixel(&scene, n % WIDE, n / WIDE);
+    sum += fabs(wanted.opacity - (double)s->colors[4 * n + 3]) / 4;
+    for (int c = 0; c < 3; c++) sum += fabs(wanted.color[c] - (double)s->colors[4 * n + c]) / 4;
+  }
+  return sum / (PIXELS / 3);
+}
+
+/* An opacity of 1 in one interval of the table: pixels whose rays reach it are opaque, in its color, even with steps of 1. */
+static void opaque_values(void)
+{
+  enum { FIRST = 640 };
+  static shot s;
+  OWNED_VOLUME v;
+  test_rng rng = { 21 };
+  OWNED_SCENE scene;
+  int seen = 0, wrong = 0;
+  make_plain(&v, FIELD_BALL, &rng);
+  shot_make(&s, PMB_RAY_COMPOSITE);
+  set_table(&s, TABLE, -1, 1, 1, 0, &rng);
+  for (int n = 0; n < TABLE; n++) memcpy(s.table + 4 * n, (float[]){ 0.2f, 0.7f, 0.4f, 0 }, 4 * sizeof(float));
+  s.table[4 * FIRST + 3] = s.table[4 * FIRST + 7] = 1;
+  place_camera(&s, &v.view, CAMERA_PERSPECTIVE, &rng);
+  s.r.step = s.r.preintegrate = 1;
+  OWNED_CONTEXT context = bound_context(2, &v.view);
+  CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+  rr_open(&scene, &v.view, &s.r);
+  for (int n = 0; n < PIXELS; n++) {
+    rr_ray ray;
+    double most = -1;
+    rr_ray_of(&scene, n % WIDE, n / WIDE, &ray);
+    for (double t = ray.from; t <= ray.to; t += 1 / 16.0) most = fmax(most, rr_value(&scene, &ray, t, 0));
+    const float *got = s.colors + 4 * n;
+    if (most < 2.0 * (FIRST + 30) / (TABLE - 1) - 1) continue;
+    seen++;
+    wrong += !(got[3] > 0.99f && fabsf(got[1] - 0.7f * got[3]) < 1e-3f && fabsf(got[2] - 0.4f * got[3]) < 1e-3f);
+  }
+  CHECK(seen > PIXELS / 20 && wrong == 0, "%d wrong of %d pixels", wrong, seen);
+}
+
+/* Three narrow peaks of the table: with steps of 1 the error with a color per segment is a tenth of that with one per sample. */
+static void narrow_peaks(void)
+{
+  static shot s;
+  OWNED_CONTEXT context = context_new(2, NULL);
+  for (int round = 0; round < 6; round++) {
+    static const int peaks[] = { 300, 520, 640 };
+    OWNED_VOLUME v;
+    test_rng rng = { 20 };
+    double errors[2];
+    const float opacity = round < 4 ? 0.95f : 1;
+    make_plain(&v, round % 2 ? FIELD_GYROID : FIELD_BALL, &rng);
+    shot_make(&s, PMB_RAY_COMPOSITE);
+    set_table(&s, TABLE, -1, 1, 1, 0, &rng);
+    for (int p = 0; p < 3; p++)
+      for (int n = -4; n <= 4; n++) s.table[4 * (peaks[p] + n) + 3] = opacity * (float)(5 - abs(n)) / 5;
+    place_camera(&s, &v.view, CAMERA_PERSPECTIVE, &rng);
+    s.r.step = 1;
+    s.r.shade = round / 2 == 1;
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    for (int on = 0; on < 2; on++) {
+      s.r.preintegrate = on;
+      CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+      errors[on] = error_of(&s, &v.view);
+    }
+    test_about("round %d", round);
+    CHECK(
+      errors[1] < errors[0] / 10, "errors %g/255 per sample, %g/255 per segment", 255 * errors[0], 255 * errors[1]);
+  }
+}
+
+/* Long steps over a jump whose height overflows: surfaces lie between the two samples. */
+static void overflowing_jumps(void)
+{
+  static shot s;
+  test_rng rng = { 22 };
+  int covered = 0;
+  OWNED_VOLUME v = volume_of(PMB_FLOAT32, 40, 21, 22, LAYOUT_PACKED);
+  for (int n = 0; n < 40 * 21 * 22; n++) ((float *)v.view.samples)[n] = n % 40 < 20 ? -3e38f : 3e38f;
+  shot_make(&s, PMB_RAY_ISOSURFACE);
+  set_isovalues(&s, 1, 2e38, 0, 1);
+  place_camera(&s, &v.view, CAMERA_PERSPECTIVE, &rng);
+  s.r.step = 5;
+  OWNED_CONTEXT context = bound_context(2, &v.view);
+  CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+  for (int n = 0; n < PIXELS; n++) {
+    covered += s.colors[4 * n + 3] == 1;
+    CHECK(s.depth[n] >= 0 && s.depth[n] <= 1 && s.colors[4 * n] >= 0 && s.colors[4 * n] <= 1,
+      "pixel %d: depth %g, red %g", n, s.depth[n], s.colors[4 * n]);
+  }
+  CHECK(covered > 20, "%d pixels have a surface", covered);
+}
+
+/* Environment: PMB_TEST_ROUNDS, the number of rounds; PMB_TEST_SEED, the seed of the first. Each round has its own seed. */
+static uint64_t first_seed = 7000;
+
+static void anything_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  *rng = (test_rng){ first_seed + (uint64_t)round };
+  const pmb_type type = (pmb_type)rng_int(rng, 1, 10);
+  const int layout = rng_int(rng, 0, 1) ? LAYOUT_PACKED : (int)rng_int(rng, 0, LAYOUTS - 2);
+  volume_make(v, type, rng_int(rng, 2, 70), rng_int(rng, 2, 30), rng_int(rng, 2, 30), layout);
+  fill_field(v, (int)rng_int(rng, 0, 2), type_middle(type), type_size(type), rng);
+  if (rng_int(rng, 0, 3)) rr_place_volume(v, (int)rng_int(rng, 0, 1), rng);
+  for (int a = 0; a < 3; a++) v->view.first[a] = rng_int(rng, -1, 1) * rng_int(rng, 0, 100000000);
+  any_request(s, v, type_middle(type), type_size(type), rng);
+  if (rng_int(rng, 0, 3) == 0) {
+    volume_hide(v, (int)rng_int(rng, 0, 1) * 800, (int)rng_int(rng, 0, 1) * 400, rng);
+    volume_sprinkle(v, 1500, rng);
+  }
+}
+
+static void anything(void)
+{
+  const char *rounds = getenv("PMB_TEST_ROUNDS"), *seed = getenv("PMB_TEST_SEED");
+  if (seed) first_seed = strtoull(seed, NULL, 10);
+  judge_rounds(anything_round, first_seed, rounds ? atoi(rounds) : 700, rounds ? 0 : 70);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(anything)
+  CASE(large_samples)
+  CASE(segments)
+  CASE(opacity_of_a_length)
+  CASE(holes)
+  CASE(lit_holes)
+  CASE(close_surfaces)
+  CASE(empty_space)
+  CASE(plateaus)
+  CASE(along_the_axes)
+  CASE(worlds)
+  CASE(sample_sizes)
+  CASE(far_away)
+  CASE(long_volumes)
+  CASE(small_steps)
+  CASE(jitter)
+  CASE(narrow_peaks)
+  CASE(opaque_values)
+  CASE(overflowing_jumps)
+)

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_cast_rays_requests.c - rays with known results, pieces of a volume, threads and paths, wrong requests. */
+#include <stdio.h>
+
+#include "rays_shots.h"
+
+/* ---- known answers ---- */
+
+/* Linear samples have a plane as surface, for any step. */
+static void a_plane(void)
+{
+  test_rng rng = { 521 };
+  OWNED_CONTEXT context = context_new(2, NULL);
+  for (int round = 0; round < 12; round++) {
+    const double normal[3] = { 1, rng_real(&rng, -1, 1), rng_real(&rng, -1, 1) };
+    const double distance = 17.03 + 10.2 * normal[1] + 10.7 * normal[2];
+    static shot s;
+    OWNED_SCENE scene;
+    int hits = 0, wrong = 0;
+    OWNED_VOLUME v = volume_of(round % 2 ? PMB_FLOAT32 : PMB_FLOAT64, 35, 21, 22, LAYOUT_PACKED);
+    for (int64_t n = 0; n < ref_samples(&v.view); n++)
+      volume_put(&v, n, (double)(n % 35) + normal[1] * (double)(n / 35 % 21) + normal[2] * (double)(n / 735));
+    if (round > 3) rr_place_volume(&v, round % 3 == 0, &rng);
+    shot_make(&s, PMB_RAY_ISOSURFACE);
+    set_isovalues(&s, 1, distance, 0, 1);
+    no_light(&s);
+    place_camera(&s, &v.view, round % 2, &rng);
+    test_about("round %d", round);
+    rr_open(&scene, &v.view, &s.r);
+    s.r.step = scene.edge * (round < 6 ? 0.5 : 3.7);
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+    for (int n = 0; n < PIXELS; n++) {
+      rr_ray ray;
+      double at[3], slope[3];
+      rr_ray_of(&scene, n % WIDE, n / WIDE, &ray);
+      rr_to_index(&scene, ray.origin, 0, at);
+      rr_to_index(&scene, ray.direction, 1, slope);
+      const double t = (distance - rr_dot(normal, at)) / rr_dot(normal, slope);
+      const double got = rr_distance(&scene, &ray, n % WIDE, n / WIDE, (double)s.depth[n]);
+      const int is_hit = s.depth[n] < 1;
+      hits += is_hit;
+      wrong += is_hit != (t > ray.from && t < ray.to) || (is_hit && !(fabs(got - t) <= 1e-3 * scene.edge)) ||
+        (is_hit && memcmp(s.colors + 4 * n, s.isovalues[0].color, 4 * sizeof(float)));
+    }
+    CHECK(hits > PIXELS / 50 && wrong <= 2, "%d wrong, %d hits", wrong, hits);
+  }
+}
+
+/* Distances from a point: each hit lies on the sphere and has the shade of a sphere lit from the camera. */
+static void a_ball(void)
+{
+  const double radius = 12, middle = 15.2;
+  test_rng rng = { 522 };
+  static shot s;
+  OWNED_SCENE scene;
+  int hits = 0;
+  OWNED_VOLUME v = volume_of(PMB_FLOAT32, 32, 32, 32, LAYOUT_PACKED);
+  for (int64_t n = 0; n < ref_samples(&v.view); n++) {
+    const double p[3] = { (double)(n % 32) - middle, (double)(n / 32 % 32) - middle, (double)(n / 1024) - middle };
+    volume_put(&v, n, radius - sqrt(rr_dot(p, p)));
+  }
+  shot_make(&s, PMB_RAY_ISOSURFACE);
+  set_isovalues(&s, 1, 0, 0, 1);
+  place_camera(&s, &v.view, CAMERA_PERSPECTIVE, &rng);
+  OWNED_CONTEXT context = bound_context(1, &v.view);
+  CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+  rr_open(&scene, &v.view, &s.r);
+  for (int n = 0; n < PIXELS; n++) {
+    rr_ray ray;
+    double p[3];
+    rr_ray_of(&scene, n % WIDE, n / WIDE, &ray);
+    for (int c = 0; c < 3; c++) p[c] = middle - ray.origin[c];
+    const double nearest = rr_dot(p, ray.direction), aside = sqrt(fmax(rr_dot(p, p) - nearest * nearest, 0));
+    if (aside > radius + 0.03) CHECK(s.depth[n] == 1 && s.colors[4 * n + 3] == 0, "pixel %d is not empty", n);
+    if (aside > radius - 0.1) continue;
+    const double off = nearest - rr_distance(&scene, &ray, n % WIDE, n / WIDE, (double)s.depth[n]);
+    const double facing = sqrt(1 - aside * aside / (radius * radius)), got = (double)s.colors[4 * n + 1];
+    const double green = 0.4 * (0.2 + 0.7 * facing) + 0.3 * pow(fmax(2 * facing * facing - 1, 0), 12);
+    CHECK(off > 0 && fabs(sqrt(off * off + aside * aside) - radius) < 0.03, "pixel %d is %g off", n, off);
+    CHECK(fabs(got - green) < 0.02, "pixel %d: %g, not %g", n, got, green);
+    hits++;
+  }
+  CHECK(hits > PIXELS / 5, "only %d hits", hits);
+}
+
+/* ---- pieces, threads ---- */
+
+/* Binds samples `low` to `high` along x as a piece of the volume, and casts the rays. */
+static void cast_piece(pmb_context *context, const shot *s, const test_volume *v, int64_t low, int64_t high)
+{
+  const int64_t *d = v->view.dims, width = high - low + 1;
+  OWNED_VOLUME piece = volume_of(v->view.type, width, d[1], d[2], LAYOUT_PACKED);
+  for (int64_t n = 0; n < ref_samples(&piece.view); n++)
+    volume_put(&piece, n, volume_get(v, n % width + low + d[0] * (n / width)));
+  memcpy(piece.view.index_to_world, v->view.index_to_world, sizeof v->view.index_to_world);
+  memcpy(piece.view.first, v->view.first, sizeof v->view.first);
+  piece.view.first[0] += low;
+  CHECK_STATUS(context, pmb_bind(context, &piece.view), PMB_OK);
+  CHECK_STATUS(context, pmb_cast_rays(context, &s->r), PMB_OK);
+}
+
+/* Casts the rays through the volume, and through two pieces of it along x. */
+static void cast_whole_and_parts(pmb_context *context, shot *all, shot parts[2], const test_volume *v)
+{
+  const int64_t last = v->view.dims[0] - 1, cut = last / 2;
+  for (int p = 0; p < 2; p++) {
+    shot_copy(parts + p, all);
+    cast_piece(context, parts + p, v, p ? cut : 0, p ? last : cut);
+  }
+  cast_piece(context, all, v, 0, last);
+}
+
+/* Two pieces with a common layer of samples: each pixel's nearer color is the whole's. Without light, as normals differ there. */
+static void pieces(void)
+{
+  test_rng rng = { 601 };
+  OWNED_CONTEXT context = context_new(2, NULL);
+  int hit = 0;
+  for (int round = 0; round < 12; round++) {
+    static shot all, parts[2];
+    OWNED_VOLUME v;
+    int wrong = 0;
+    any_shot(&all, &v, round, PMB_RAY_ISOSURFACE, &rng);
+    set_isovalues(&all, 1 + 2 * (round % 2), type_middle(v.view.type), type_size(v.view.type), 1);
+    no_light(&all);
+    cast_whole_and_parts(context, &all, parts, &v);
+    for (int n = 0; n < PIXELS; n++) {
+      const shot *near = parts[0].depth[n] <= parts[1].depth[n] ? parts : parts + 1;
+      float off = 1e3f * fabsf(near->depth[n] - all.depth[n]);
+      for (int c = 0; c < 4; c++) off = fmaxf(off, fabsf(near->colors[4 * n + c] - all.colors[4 * n + c]));
+      wrong += !((double)off <= COLOR_SLACK);
+      hit += all.depth[n] < 1;
+    }
+    test_about("round %d", round);
+    CHECK(wrong <= WRONG_PIXELS * PIXELS, "%d wrong pixels", wrong);
+  }
+  CHECK(hit > 3 * PIXELS, "only %d hits", hit);
+}
+
+/* Two pieces, pre-integrated: the nearer one over the farther one equals the whole, without a seam. */
+static void pieces_of_segments(void)
+{
+  test_rng rng = { 602 };
+  OWNED_CONTEXT context = context_new(2, NULL);
+  int both = 0;
+  for (int round = 0; round < 10; round++) {
+    static shot all, parts[2];
+    OWNED_VOLUME v;
+    int wrong = 0;
+    any_shot(&all, &v, round, PMB_RAY_COMPOSITE, &rng);
+    memset(v.view.index_to_world, 0, sizeof v.view.index_to_world);
+    memset(v.view.first, 0, sizeof v.view.first);
+    const double eye[3] = { -30, 12, 14 }, forward[3] = { 1, 0.1, -0.1 };
+    rr_look(all.r.world_to_clip, eye, forward, 0, 0.4, 4.0 / 3, 1, 120);
+    all.r.preintegrate = 1;
+    all.r.shade = 0;
+    all.r.step = 1.7;
+    cast_whole_and_parts(context, &all, parts, &v);
+    for (int n = 0; n < PIXELS; n++) {
+      const float *near = parts[0].colors + 4 * n, *far = parts[1].colors + 4 * n;
+      float off = 0;
+      for (int c = 0; c < 4; c++) off = fmaxf(off, fabsf(near[c] + (1 - near[3]) * far[c] - all.colors[4 * n + c]));
+      wrong += !((double)off <= COLOR_SLACK);
+      both += near[3] > 0.02f && near[3] < 0.98f && far[3] > 0.02f;
+    }
+    test_about("round %d", round);
+    CHECK(wrong <= WRONG_PIXELS * PIXELS, "%d wrong pixels", wrong);
+  }
+  CHECK(both > 3 * PIXELS, "only %d pixels in both pieces", both);
+}
+
+/* Any number of threads and any path give the same bytes. */
+static void threads_and_paths(void)
+{
+  enum { PATHS = 6 };
+  static const char *const paths[PATHS] = { NULL, NULL, NULL, "portable", "avx2", "reference" };
+  static const int threads[PATHS] = { 1, 2, 5, 2, 3, 1 };
+  pmb_context *contexts[PATHS];
+  for (int c = 0; c < PATHS; c++) {
+    const pmb_options options = {
+      .struct_size = sizeof options, .device = PMB_DEVICE_CPU, .threads = threads[c], .cpu_path = paths[c]
+    };
+    const pmb_status status = pmb_create(&options, &contexts[c]);
+    CHECK(status == PMB_OK || (status == PMB_UNAVAILABLE && c == 4), "path %d: %s", c, pmb_error(NULL));
+    if (status != PMB_OK) contexts[c] = context_new(threads[c], NULL); /* without AVX2 */
+  }
+  for (int round = 0; round < 50; round++) {
+    test_rng rng = { 611 + (uint64_t)round };
+    static shot first, s;
+    OWNED_VOLUME v;
+    any_shot(&s, &v, round, (pmb_ray_mode)(round % 5), &rng);
+    s.r.preintegrate = round / 5 % 2;
+    s.r.pixel_samples = round % 4;
+    if (round % 4 == 1) set_planes(&s, &v.view, 2, &rng);
+    if (round % 3 == 0) volume_hide(&v, 200, 200, &rng);
+    if (round % 3 == 1) volume_sprinkle(&v, 200, &rng);
+    for (int c = 0; c < PATHS; c++) {
+      memset(s.colors, c, sizeof s.colors);
+      CHECK_STATUS(contexts[c], pmb_bind(contexts[c], &v.view), PMB_OK);
+      CHECK_STATUS(contexts[c], pmb_cast_rays(contexts[c], &s.r), PMB_OK);
+      if (c == 0) first = s;
+      const int same =
+        !memcmp(first.colors, s.colors, sizeof s.colors) && !memcmp(first.depth, s.depth, sizeof s.depth);
+      CHECK(
+        same, "round %d, %d threads, path %s: another picture", round, threads[c], paths[c] ? paths[c] : "default");
+    }
+  }
+  for (int c = 0; c < PATHS; c++) pmb_destroy(contexts[c]);
+}
+
+/* ---- empty pictures and invalid requests ---- */
+
+/* Boxes, planes and limits that leave nothing, and volumes without a cell. */
+static void nothing_to_see(void)
+{
+  static const int64_t sizes[][3] = { { 1, 20, 20 }, { 20, 1, 20 }, { 20, 20, 1 }, { 1, 1, 1 }, { 20, 20, 20 },
+    { 20, 20, 20 }, { 20, 20, 20 }, { 20, 20, 20 }, { 20, 20, 20 } };
+  OWNED_CONTEXT context = context_new(2, NULL);
+  test_rng rng = { 571 };
+  for (int n = 0; n < 9 * 5; n++) {
+    const int64_t *size = sizes[n / 5];
+    static const double beyond[6] = { 40, 50, 0, 19, 0, 19 };
+    static shot s;
+    int seen = 0;
+    OWNED_VOLUME v = volume_of(PMB_FLOAT32, size[0], size[1], size[2], LAYOUT_PACKED);
+    fill_field(&v, FIELD_GYROID, 0, 1, &rng);
+    shot_make(&s, (pmb_ray_mode)(n % 5));
+    set_isovalues(&s, 3, 0, 1, 1);
+    set_table(&s, TABLE, -1, 1, 1, 1, &rng);
+    place_camera(&s, &v.view, CAMERA_PERSPECTIVE, &rng);
+    if (n / 5 == 4) memcpy(s.r.box, beyond, sizeof beyond);
+    s.r.plane_count = n / 5 == 5;
+    s.planes[3] = -1; /* keeps nothing: 0 >= 1 */
+    if (n / 5 == 6) s.r.depth_limit = s.limits;
+    if (n / 5 == 7) s.r.world_to_clip[3] += 1000;
+    for (int i = 0; i < ref_samples(&v.view) && n / 5 == 8; i++) volume_put(&v, i, NAN);
+    test_about("part %d, mode %d", n / 5, n % 5);
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+    for (int i = 0; i < 4 * PIXELS; i++) seen += s.colors[i] != 0 || s.depth[i / 4] != 1;
+    CHECK(seen == 0, "%d colors or depths are not empty", seen);
+  }
+}
+
+/* Samples at the limits of their types: all colors, opacities and depths are from 0 to 1. */
+static void extreme_samples(void)
+{
+  test_rng rng = { 651 };
+  OWNED_CONTEXT context = context_new(2, NULL);
+  for (int round = 0; round < 100; round++) {
+    static shot s;
+    int bad = 0;
+    OWNED_VOLUME v = volume_of((pmb_type)(1 + round % 10), 40, 9, 10, LAYOUT_PACKED);
+    volume_fill(&v, round % 4 ? DATA_LIMITS : DATA_NOISE, &rng);
+    if (round % 3 == 0) volume_sprinkle(&v, 10, &rng);
+    shot_make(&s, (pmb_ray_mode)(round / 10 % 5));
+    s.r.shade = round % 2;
+    s.r.preintegrate = round / 50;
+    set_isovalues(&s, 3, volume_isovalue(&v, &rng), 0.1, 0.5f);
+    set_table(&s, TABLE, round % 3 ? -1 : -1e308, round % 3 ? 1 : 1e307, 5, 0.8, &rng);
+    place_camera(&s, &v.view, round % CAMERAS, &rng);
+    test_about("round %d, %s, mode %d", round, type_name(v.view.type), (int)s.r.mode);
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+    for (int n = 0; n < 4 * PIXELS; n++)
+      bad += !(s.colors[n] >= 0 && s.colors[n] <= 1 && s.depth[n / 4] >= 0 && s.depth[n / 4] <= 1);
+    CHECK(bad == 0, "%d numbers are not from 0 to 1", bad);
+  }
+}
+
+static void bad_members(void)
+{
+  static const test_wrong list[] = {
+    WRONG(pmb_ray_request, struct_size, sizeof(pmb_ray_request) - 1, "struct_size"),
+    WRONG(pmb_ray_request, struct_size, 0, "struct_size"),
+    WRONG(pmb_ray_request, mode, -1, "mode"),
+    WRONG(pmb_ray_request, mode, 5, "mode"),
+    WRONG(pmb_ray_request, width, 0, "pixels"),
+    WRONG(pmb_ray_request, width, -1, "pixels"),
+    WRONG(pmb_ray_request, height, 0, "pixels"),
+    WRONG(pmb_ray_request, height, -7, "pixels"),
+    WRONG(pmb_ray_request, pixel_samples, -1, "pixel_samples"),
+    WRONG(pmb_ray_request, pixel_samples, PMB_RAY_PIXEL_SAMPLES + 1, "pixel_samples"),
+    WRONG(pmb_ray_request, isovalues, 0, "isovalue"),
+    WRONG(pmb_ray_request, isovalue_count, -1, "isovalue"),
+    WRONG(pmb_ray_request, isovalue_count, PMB_RAY_ISOVALUES + 1, "isovalue"),
+    WRONG(pmb_ray_request, lights, 0, "light"),
+    WRONG(pmb_ray_request, light_count, -1, "light"),
+    WRONG(pmb_ray_request, light_count, PMB_RAY_LIGHTS + 1, "light"),
+    WRONG(pmb_ray_request, planes, 0, "plane"),
+    WRONG(pmb_ray_request, plane_count, -1, "plane"),
+    WRONG(pmb_ray_request, plane_count, PMB_RAY_PLANES + 1, "plane"),
+    WRONG(pmb_ray_request, colors, 0, "colors"),
+  };
+  static const test_wrong of_tables[] = { WRONG(pmb_ray_request, table, 0, "table"),
+    WRONG(pmb_ray_request, table_size, 1, "table"), WRONG(pmb_ray_request, table_size, -1, "table"),
+    WRONG(pmb_ray_request, table_size, PMB_RAY_TABLE + 1, "table") };
+  for (int mode = 0; mode < 5; mode++) {
+    static shot s, good;
+    OWNED_VOLUME v;
+    OWNED_CONTEXT context = good_shot(&good, &v, (pmb_ray_mode)mode, 1);
+    const size_t count = mode ? sizeof of_tables / sizeof *of_tables : sizeof list / sizeof *list;
+    for (size_t n = 0; n < count; n++) {
+      const test_wrong *wrong = mode ? of_tables + n : list + n;
+      shot_copy(&s, &good);
+      test_set_wrong(&s.r, wrong);
+      test_about("mode %d, wrong member %d: %s", mode, (int)n, wrong->word);
+      CHECK_REFUSED(context, pmb_cast_rays(context, &s.r), PMB_INVALID, wrong->word);
+      CHECK(strstr(pmb_error(context), "pmb_cast_rays") || strstr(pmb_error(context), "pmb_ray_request"),
+        "\"%s\" does not name the function", pmb_error(context));
+    }
+    CHECK_STATUS(context, pmb_cast_rays(context, NULL), PMB_INVALID);
+    CHECK(pmb_cast_rays(NULL, &good.r) == PMB_INVALID, "no context");
+    shot_copy(&s, &good);
+    s.r.step = 1e-9; /* more samples than a ray may have */
+    CHECK_REFUSED(context, pmb_cast_rays(context, &s.r), PMB_INVALID, "step");
+    pmb_unbind(context);
+    CHECK_REFUSED(context, pmb_cast_rays(context, &good.r), PMB_INVALID, "pmb_cast_rays");
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    CHECK_STATUS(context, pmb_cast_rays(context, &good.r), PMB_OK);
+  }
+}
+
+/* A number in a shot: its offset and type, how many of wrong_numbers' values it must refuse, and the modes that check it. */
+typedef struct number {
+  size_t at;
+  int is_float, most, first_mode, last_mode;
+} number;
+
+/* Checks that wrong values of each number are refused. */
+static void wrong_numbers(const number *list, size_t count)
+{
+  static const double wrong[] = { NAN, INFINITY, -INFINITY, -1, 1.5 };
+  static shot good, s;
+  test_volume v;
+  for (int mode = 0; mode < 5; mode++) {
+    OWNED_CONTEXT context = good_shot(&good, &v, (pmb_ray_mode)mode, 1);
+    good.r.shade = 1;
+    for (size_t i = 0; i < count; i++)
+      for (int n = 0; n < list[i].most && mode >= list[i].first_mode && mode <= list[i].last_mode; n++) {
+        shot_copy(&s, &good);
+        if (list[i].is_float)
+          *(float *)((char *)&s + list[i].at) = (float)wrong[n];
+        else
+          *(double *)((char *)&s + list[i].at) = wrong[n];
+        test_about("mode %d, number %d is %g", mode, (int)i, wrong[n]);
+        CHECK_REFUSED(context, pmb_cast_rays(context, &s.r), PMB_INVALID, "pmb_cast_rays");
+      }
+    volume_free(&v);
+  }
+}
+
+static void bad_numbers(void)
+{
+  static const number list[] = { { offsetof(shot, r.world_to_clip[6]), 0, 3, 0, 4 },
+    { offsetof(shot, r.step), 0, 4, 0, 4 }, { offsetof(shot, r.box[3]), 0, 3, 0, 4 },
+    { offsetof(shot, planes[1]), 0, 3, 0, 4 }, { offsetof(shot, isovalues[1].value), 0, 3, 0, 0 },
+    { offsetof(shot, isovalues[1].color[2]), 1, 3, 0, 0 }, { offsetof(shot, isovalues[2].color[3]), 1, 3, 0, 0 },
+    { offsetof(shot, r.table_low), 0, 3, 1, 4 }, { offsetof(shot, r.table_high), 0, 4, 1, 4 },
+    { offsetof(shot, r.table_unit), 0, 4, 1, 1 }, { offsetof(shot, table[9]), 1, 3, 1, 4 },
+    { offsetof(shot, table[4 * TABLE - 1]), 1, 3, 1, 4 } };
+  wrong_numbers(list, sizeof list / sizeof *list);
+}
+
+/* Non-finite light, and colors outside 0 to 1. */
+static void bad_light_and_colors(void)
+{
+  static const number list[] = { { offsetof(shot, lights[0].position[1]), 0, 3, 0, 1 },
+    { offsetof(shot, lights[0].color[1]), 1, 3, 0, 1 }, { offsetof(shot, r.ambient), 1, 3, 0, 1 },
+    { offsetof(shot, lights[0].direction[2]), 1, 3, 0, 1 }, { offsetof(shot, lights[0].cone_cosine), 1, 5, 0, 1 },
+    { offsetof(shot, lights[0].exponent), 1, 4, 0, 1 }, { offsetof(shot, lights[0].attenuation[1]), 1, 4, 0, 1 },
+    { offsetof(shot, r.placement[6]), 0, 4, 0, 1 }, { offsetof(shot, r.diffuse), 1, 3, 0, 1 },
+    { offsetof(shot, r.specular), 1, 3, 0, 1 }, { offsetof(shot, r.specular_power), 1, 4, 0, 1 },
+    { offsetof(shot, isovalues[1].color[2]), 1, 5, 0, 0 }, { offsetof(shot, isovalues[2].color[3]), 1, 5, 0, 0 },
+    { offsetof(shot, table[9]), 1, 5, 1, 4 }, { offsetof(shot, table[4 * TABLE - 1]), 1, 5, 1, 4 } };
+  wrong_numbers(list, sizeof list / sizeof *list);
+}
+
+/* Singular matrices are refused. Other degenerate ones may be; their pictures have only numbers from 0 to 1. */
+static void degenerate_cameras(void)
+{
+  static shot s;
+  OWNED_VOLUME v;
+  OWNED_CONTEXT context = good_shot(&s, &v, PMB_RAY_ISOSURFACE, 2);
+  double good[16];
+  test_rng rng = { 591 };
+  memcpy(good, s.r.world_to_clip, sizeof good);
+  for (int n = 0; n < 8; n++) { /* singular */
+    double *m = s.r.world_to_clip;
+    memcpy(m, good, sizeof good);
+    if (n < 4) memset(m + 4 * n, 0, 4 * sizeof *m);
+    if (n == 4) memcpy(m + 8, m + 12, 4 * sizeof *m);
+    for (int r = 0; r < 4 && n == 5; r++) m[4 * r + 1] = 0;
+    if (n == 6) memset(m, 0, sizeof good);
+    if (n == 7) memcpy(m, m + 4, 4 * sizeof *m);
+    test_about("singular matrix %d", n);
+    CHECK_REFUSED(context, pmb_cast_rays(context, &s.r), PMB_INVALID, "pmb_cast_rays");
+  }
+  for (int n = 0; n < 300; n++) {
+    static const double numbers[] = { 0, 0, 1, -1, 2, 1e-300, 1e300, -1e300, 1e-12, 1e12, 3e-39, 1e308, 0.5 };
+    const int changes = (int)rng_int(&rng, 1, 4);
+    memcpy(s.r.world_to_clip, good, sizeof good);
+    for (int c = 0; c < changes; c++) s.r.world_to_clip[rng_int(&rng, 0, 15)] = numbers[rng_int(&rng, 0, 12)];
+    for (int i = 0; i < 16 && n % 5 == 0; i++) s.r.world_to_clip[i] = numbers[rng_int(&rng, 0, 12)];
+    s.r.mode = (pmb_ray_mode)(n % 5);
+    s.r.step = n % 7 ? 0 : 1;
+    s.r.preintegrate = n / 5 % 2;
+    const pmb_status status = pmb_cast_rays(context, &s.r);
+    test_about("camera %d", n);
+    CHECK(status == PMB_OK || status == PMB_INVALID, "%s: %s", pmb_status_text(status), pmb_error(context));
+    int bad = 0;
+    for (int i = 0; i < 4 * PIXELS && status == PMB_OK; i++)
+      bad += !(s.colors[i] >= 0 && s.colors[i] <= 1 && s.depth[i / 4] >= 0 && s.depth[i / 4] <= 1);
+    CHECK(bad == 0, "%d numbers of the picture are outside 0 to 1", bad);
+  }
+}
+
+static void bad_color_by_and_gradients(void)
+{
+  static const pmb_attribute attributes[] = { { .type = PMB_FLOAT32, .components = 1 },
+    { .samples = "", .type = (pmb_type)0, .components = 1 }, { .samples = "", .type = (pmb_type)11, .components = 1 },
+    { .samples = "", .type = PMB_UINT8, .components = 3 } };
+  static const double highs[] = { 0, -1, NAN, INFINITY };
+  static const int sizes[] = { 1, -1, PMB_RAY_TABLE + 1 };
+  static const float factors[] = { NAN, -0.1f, 1.1f };
+  static shot s;
+  OWNED_VOLUME v;
+  test_rng rng = { 582 };
+  OWNED_CONTEXT context = good_shot(&s, &v, PMB_RAY_ISOSURFACE, 1);
+  for (size_t n = 0; n < sizeof attributes / sizeof *attributes; n++) {
+    s.r.color_by = &attributes[n];
+    CHECK_REFUSED(context, pmb_cast_rays(context, &s.r), PMB_INVALID, "color_by");
+  }
+  set_color_by(&s, &v.view, PMB_UINT8, &rng);
+  s.r.table_size = 1;
+  CHECK_REFUSED(context, pmb_cast_rays(context, &s.r), PMB_INVALID, "table");
+  s.r.table_size = TABLE;
+  CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+  s.r.mode = PMB_RAY_COMPOSITE;
+  for (int n = 0; n < 11; n++) {
+    set_gradients(&s, n < 4 ? highs[n] : 1, &rng);
+    s.r.gradient_size = n >= 4 && n < 7 ? sizes[n - 4] : KNOTS;
+    s.gradients[KNOTS - 1] = n >= 7 && n < 10 ? factors[n - 7] : 1;
+    test_about("gradient table %d", n);
+    if (n < 10) CHECK_REFUSED(context, pmb_cast_rays(context, &s.r), PMB_INVALID, "gradient_table");
+  }
+  CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+  volume_free(&s.other);
+}
+
+/* A context keeps the tables of its last picture. After any change its picture equals that of a new context. */
+static void changed_tables(void)
+{
+  static shot s, fresh;
+  OWNED_VOLUME v;
+  test_rng rng = { 583 };
+  OWNED_CONTEXT context = good_shot(&s, &v, PMB_RAY_COMPOSITE, 1);
+  set_color_by(&s, &v.view, PMB_INT16, &rng);
+  set_gradients(&s, 0.3, &rng);
+  s.r.table_low = -1;
+  s.r.table_high = 1;
+  for (int n = 0; n < 60; n++) {
+    switch (n < 11 ? n : rng_int(&rng, 0, 10)) {
+      case 0:
+        break;
+      case 1:
+        s.table[rng_int(&rng, 0, 4 * TABLE - 1)] = (float)rng_real(&rng, 0, 1);
+        break;
+      case 2:
+        s.gradients[rng_int(&rng, 0, KNOTS - 1)] = (float)rng_real(&rng, 0, 1);
+        break;
+      case 3:
+        s.r.table_unit = rng_real(&rng, 1, 5);
+        break;
+      case 4:
+        s.r.step = rng_real(&rng, 0.3, 1);
+        break;
+      case 5:
+        s.r.mode = (pmb_ray_mode)rng_int(&rng, 0, 4);
+        break;
+      case 6:
+        s.r.mode = PMB_RAY_COMPOSITE;
+        break;
+      case 7:
+        s.r.table_size = (int)rng_int(&rng, 2, TABLE);
+        break;
+      case 8:
+        s.r.gradient_size = (int)rng_int(&rng, 2, KNOTS);
+        break;
+      case 9:
+        s.r.gradient_table = s.r.gradient_table ? NULL : s.gradients;
+        break;
+      case 10:
+        s.r.preintegrate = !s.r.preintegrate;
+        break;
+    }
+    shot_copy(&fresh, &s);
+    OWNED_CONTEXT other = bound_context(1, &v.view);
+    CHECK_STATUS(other, pmb_cast_rays(other, &fresh.r), PMB_OK);
+    CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+    CHECK(!memcmp(s.colors, fresh.colors, sizeof s.colors), "change %d: the picture differs", n);
+  }
+  volume_free(&s.other);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(a_plane)
+  CASE(a_ball)
+  CASE(pieces)
+  CASE(pieces_of_segments)
+  CASE(threads_and_paths)
+  CASE(nothing_to_see)
+  CASE(extreme_samples)
+  CASE(bad_members)
+  CASE(bad_numbers)
+  CASE(bad_light_and_colors)
+  CASE(bad_color_by_and_gradients)
+  CASE(changed_tables)
+  CASE(degenerate_cameras)
+)

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_particles_shapes.c - anisotropic kernels: flat surfaces, sheets, the middle of a fluid, unusual clouds. test_particles.c
+ * compares random clouds with the potential of all pairs. */
+#include "particles_mesh.h"
+
+/* Points of a lattice, each moved by up to `jitter` along each axis. */
+static double *make_lattice(int64_t nx, int64_t ny, int64_t nz, double jitter)
+{
+  test_rng rng = { 4401 };
+  double *position = test_allocate(3 * nx * ny * nz, sizeof *position);
+  for (int64_t i = 0; i < nx * ny * nz; i++) {
+    position[3 * i] = (double)(i % nx);
+    position[3 * i + 1] = (double)(i / nx % ny);
+    position[3 * i + 2] = (double)(i / nx / ny);
+    for (int a = 0; a < 3; a++) position[3 * i + a] += rng_real(&rng, -jitter, jitter);
+  }
+  return position;
+}
+
+/* Mean and standard deviation of the heights of a surface's upper side within 6 of x = y = 12. */
+static void find_heights(const test_mesh *m, double *mean, double *rough)
+{
+  double sum[3] = { 0, 0, 0 };
+  for (int64_t n = 0; n < m->sizes.points; n++) {
+    double p[3];
+    mesh_point(m, n, p);
+    const double height[3] = { 1, p[2], p[2] * p[2] };
+    const int counts = fabs(p[0] - 12) < 6 && fabs(p[1] - 12) < 6 && m->view.normals[3 * n + 2] > 0;
+    for (int k = 0; k < 3 && counts; k++) sum[k] += height[k];
+  }
+  *mean = sum[1] / sum[0];
+  *rough = sqrt(sum[2] / sum[0] - *mean * *mean);
+}
+
+/* The upper side of jittered layers is at least a fifth less rough than with round kernels. One layer is less than half as
+ * thick. */
+static void flat_surfaces(void)
+{
+  OWNED_CONTEXT context = context_new(2, NULL);
+  for (int thick = 1; thick <= (TEST_SLOW ? 1 : 8); thick += 7) {
+    double *position = make_lattice(25, 25, thick, 0.2), mean[2], rough[2];
+    test_about("%d layers", thick);
+    for (int i = 0; i < 2; i++) {
+      pmb_particle_request r = request_of(position, 25 * 25 * thick, i ? ANISOTROPIC : PMB_KERNEL_SPLINE);
+      OWNED_MESH m;
+      r.isovalue = 0.6;
+      r.smoothing = 3;
+      r.spacing = 0.125;
+      const pmb_measures got = closed_mesh(context, &r, &m);
+      CHECK(got.components == 1 && got.euler == 2, "%lld components", (long long)got.components);
+      find_heights(&m, &mean[i], &rough[i]);
+    }
+    CHECK(rough[1] < 0.8 * rough[0], "roughness %g, with round kernels %g", rough[1], rough[0]);
+    CHECK(mean[1] < (thick == 1 ? mean[0] / 2 : mean[0]), "height %g, with round kernels %g", mean[1], mean[0]);
+    free(position);
+  }
+}
+
+/* Far from the border of a lattice kernels are round. The threshold is 100 roundings of a potential of about 1. */
+static void middle_of_fluid(void)
+{
+  enum { SIDE = 12, SAMPLES = 16 };
+  static float values[2][SAMPLES * SAMPLES * SAMPLES];
+  OWNED double *position = make_lattice(SIDE, SIDE, SIDE, 0);
+  OWNED_CONTEXT context = context_new(2, NULL);
+  float worst = 0;
+  OWNED_PARTICLES particles = particles_new(context);
+  for (int i = 0; i < 2; i++) {
+    const pmb_particle_request r = request_of(position, SIDE * SIDE * SIDE, i ? ANISOTROPIC : PMB_KERNEL_SPLINE);
+    const pmb_particle_image image = { sizeof image, { 4.1, 4.1, 4.1 }, { 0.19, 0.19, 0.19 },
+      { SAMPLES, SAMPLES, SAMPLES }, { 0 }, values[i] };
+    CHECK_STATUS(context, pmb_particles_sample(particles, &r, &image), PMB_OK);
+  }
+  for (int k = 0; k < SAMPLES * SAMPLES * SAMPLES; k++) worst = fmaxf(worst, fabsf(values[1][k] - values[0][k]));
+  CHECK(worst < 100 * 0x1p-24f, "the potential differs by %g", (double)worst);
+}
+
+/* One, two, collinear, coplanar, equal and infinite positions give closed meshes with finite points and normals. */
+static void unusual_clouds(void)
+{
+  enum { N = 60 };
+  test_rng rng = { 4402 };
+  OWNED_CONTEXT context = context_new(1, NULL);
+  for (int round = 0; round < 40; round++) {
+    double position[3 * N];
+    const int64_t n = round % 8 == 0 ? 1 : round % 8 == 1 ? 2 : N;
+    for (int64_t i = 0; i < 3 * n; i++) position[i] = rng_real(&rng, 0, 3);
+    for (int64_t i = 0; i < n; i++) {
+      double *p = position + 3 * i;
+      if (round % 8 < 4) p[2] = round % 3 ? 0.3 : 0.1 * p[0];
+      if (round % 8 == 3) p[1] = p[0] / 7;
+      if (round % 8 == 4) memcpy(p, position + i % 5 * 3, 3 * sizeof *p);
+      if (round % 8 == 5) memcpy(p, position, 3 * sizeof *p);
+      if (round % 8 == 6 && i % 3 == 1) p[i % 2] = i % 4 ? NAN : INFINITY;
+    }
+    pmb_particle_request r = request_of(position, n, ANISOTROPIC);
+    OWNED_MESH m;
+    test_about("round %d", round);
+    r.smoothing = rng_real(&rng, 1, 4);
+    closed_mesh(context, &r, &m);
+    CHECK(m.sizes.points > 0, "no points");
+    int64_t wrong = 0;
+    for (int64_t k = 0; k < 3 * m.sizes.points; k++)
+      wrong +=
+        !isfinite(((double *)m.view.points)[k]) || !isfinite(m.view.normals[k]) || !isfinite(m.view.gradients[k]);
+    CHECK(wrong == 0, "%lld numbers are not finite", (long long)wrong);
+  }
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(flat_surfaces)
+  CASE(middle_of_fluid)
+  CASE(unusual_clouds)
+)

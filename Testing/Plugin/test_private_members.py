@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What vtkPMBPrivateMembers.h reaches of VTK and ParaView, taken away one by one ($PMB_WITHOUT), as in a version that lacks it: the
+feature is off, the picture of a surface and its bounds stay. The panel's symbol is missing here as in all programs without a window."""
+import os
+import subprocess
+import sys
+
+import numpy
+from paraview import simple
+from paraview.vtk.util.numpy_support import vtk_to_numpy
+from plugin_testing import equal, image, load_plugin, near, output, producer, run, true
+from vtkmodules.vtkCommonCore import reference, vtkUnsignedCharArray
+from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet
+from vtkmodules.vtkRenderingCore import vtkActor, vtkRenderer, vtkRenderWindow
+
+SIZE = (200, 150)
+
+
+def picture_of(view):
+    simple.Render(view)
+    array = vtkUnsignedCharArray()
+    view.SMProxy.GetRenderWindow().GetPixelData(0, 0, SIZE[0] - 1, SIZE[1] - 1, 0, array, 0)
+    return vtk_to_numpy(array).astype(int)
+
+
+def direct_triangles(mesh):
+    """How many triangles the mapper takes past VTK's own."""
+    from pmb.vtkPMBRendering import vtkPMBPolyDataMapper
+    blocks, mapper, actor, renderer, window = (
+        vtkMultiBlockDataSet(), vtkPMBPolyDataMapper(), vtkActor(), vtkRenderer(), vtkRenderWindow())
+    blocks.SetBlock(0, mesh)
+    mapper.ScalarVisibilityOff()
+    mapper.SetInputDataObject(blocks)
+    actor.SetMapper(mapper)
+    renderer.AddActor(actor)
+    window.SetOffScreenRendering(1)
+    window.AddRenderer(renderer)
+    window.Render()
+    return mapper.GetNumberOfDirectTriangles()
+
+
+def draw():
+    """The pictures of two surfaces, and what is on."""
+    z, y, x = numpy.mgrid[0:20, 0:20, 0:20].astype(numpy.float32)
+    source = producer(image({"x": x, "bowl": (x - 9) ** 2 + (y - 9) ** 2 + (z - 9) ** 2}, (20, 20, 20)))
+    view = simple.CreateView("RenderView")
+    view.ViewSize, view.OrientationAxesVisibility, view.UseFXAA = SIZE, 0, 0
+    surface = simple.PMBContour(Input=source, ContourBy=["POINTS", "bowl"], Isosurfaces=[30.0])
+    simple.Show(surface, view)
+    simple.ResetCamera(view)
+    pictures = [picture_of(view)]
+    surface.Isosurfaces = [50.0]  # in the buffers of the mesh before
+    pictures.append(picture_of(view))
+    mesh = output(surface)
+    simple.Hide(surface, view)
+    display = simple.Show(source, view)
+    simple.ColorBy(display, ("POINTS", "x"))
+    isovalues = None
+    if "Isosurface" in display.GetProperty("Representation").GetAvailable():
+        display.SetRepresentationType("Isosurface")
+        display.ContourBy = "bowl"
+        isovalues = display.SMProxy.GetProperty("IsosurfaceValues").GetDomain("scalar_range").GetMaximum(0, reference(0))
+    simple.ResetSession()
+    return {"pictures": pictures, "bounds": mesh.GetBounds(), "direct": direct_triangles(mesh), "isovalues": isovalues}
+
+
+def test_each_can_be_missing():
+    whole = draw()
+    true(whole["direct"] > 0 and whole["isovalues"] > 200, f"all is there: {whole['direct']}, {whole['isovalues']}")
+    for feature in ("point-bounds", "cell-bounds", "vertex-buffers", "mapper", "domains"):
+        os.environ["PMB_WITHOUT"] = feature
+        what = draw()
+        for ours, theirs in zip(what["pictures"], whole["pictures"]):
+            true(abs(ours - theirs).max() <= 1, f"without {feature}: pixels differ by {abs(ours - theirs).max()}")
+        for ours, theirs in zip(what["bounds"], whole["bounds"]):
+            near(ours, theirs, 1e-5, f"without {feature}: a bound")
+        equal(what["direct"], 0 if feature == "mapper" else whole["direct"], f"without {feature}: triangles past VTK's mapper")
+        equal(what["isovalues"], 19 if feature == "domains" else whole["isovalues"], f"without {feature}: greatest isovalue")
+
+
+def test_definitions_can_be_missing():
+    """In a process of its own: they change when the plugin is loaded."""
+    child = subprocess.run(["pvpython", __file__, "draw"], env={**os.environ, "PMB_WITHOUT": "definitions"},
+                           capture_output=True, text=True, check=False)
+    equal((child.returncode, "without Isosurface" in child.stdout), (0, True), f"the surface alone; it said {child.stdout} {child.stderr}")
+
+
+load_plugin()
+if sys.argv[1:] == ["draw"]:
+    print("without Isosurface" if draw()["isovalues"] is None else "with it")
+    sys.stdout.flush()
+    os._exit(0)
+run(test_each_can_be_missing, test_definitions_can_be_missing)
