@@ -122,6 +122,12 @@ static inline int64_t pmb_smaller(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
+/* The number of chunks of n elements. */
+static inline int64_t pmb_chunks(int64_t n, int64_t chunk)
+{
+  return (n + chunk - 1) / chunk;
+}
+
 /* Element i of ids. */
 static inline int64_t pmb_load_id(const void *ids, int64_t i, int wide)
 {
@@ -146,6 +152,8 @@ pmb_status pmb_begin(pmb_context *context);
 /* pmb_buffer_reserve (of `what`, for the error text), pmb_crew_loop and pmb_crew_report with a status and its text. */
 pmb_status pmb_reserve(pmb_context *context, pmb_buffer *buffer, int64_t count, size_t size, const char *what);
 pmb_status pmb_loop(pmb_context *context, int64_t count, pmb_body *body, void *arg);
+/* pmb_loop that covers the call's progress from `begin` to `end`. */
+pmb_status pmb_pass(pmb_context *context, double begin, double end, int64_t count, pmb_body *body, void *arg);
 pmb_status pmb_report(pmb_context *context, double fraction);
 pmb_status pmb_aborted(pmb_context *context);
 

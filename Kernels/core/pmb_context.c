@@ -49,6 +49,13 @@ pmb_status pmb_loop(pmb_context *context, int64_t count, pmb_body *body, void *a
   return pmb_crew_loop(&context->crew, (size_t)count, body, arg) ? PMB_OK : pmb_aborted(context);
 }
 
+pmb_status pmb_pass(pmb_context *context, double begin, double end, int64_t count, pmb_body *body, void *arg)
+{
+  context->crew.fraction_begin = begin;
+  context->crew.fraction_end = end;
+  return pmb_loop(context, count, body, arg);
+}
+
 pmb_status pmb_report(pmb_context *context, double fraction)
 {
   return pmb_crew_report(&context->crew, fraction) ? PMB_OK : pmb_aborted(context);

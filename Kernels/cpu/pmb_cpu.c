@@ -63,11 +63,6 @@ static void cpu_destroy(pmb_context *context)
   context->state = NULL;
 }
 
-static size_t chunks_of(int64_t n, int64_t chunk)
-{
-  return (size_t)((n + chunk - 1) / chunk);
-}
-
 /* A worker for each `each` bricks, at most all workers. */
 static int workers_for(const pmb_context *context, int64_t bricks, int64_t each)
 {
@@ -158,7 +153,7 @@ static pmb_status cpu_bind(pmb_context *context)
 
 static size_t record_chunks(const pmb_cpu *cpu, int64_t records)
 {
-  return chunks_of(records, (int64_t)1 << cpu->found.chunk_shift);
+  return (size_t)pmb_chunks(records, (int64_t)1 << cpu->found.chunk_shift);
 }
 
 /* Pass select: the active bricks, in order (PMB paper, section 4.2, without its atomics). */
@@ -169,7 +164,7 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
   while (cpu->select_chunk > PMB_CPU_SELECT_CHUNK_LEAST && all / cpu->select_chunk < 4 * workers) {
     cpu->select_chunk /= 2;
   }
-  const size_t chunks = chunks_of(all, cpu->select_chunk);
+  const size_t chunks = (size_t)pmb_chunks(all, cpu->select_chunk);
   PMB_STEP(pmb_reserve(context, &cpu->found.map, all, sizeof(uint32_t), "the brick map"));
   PMB_STEP(pmb_reserve(context, &cpu->counts, (int64_t)chunks, sizeof(int64_t), "the brick map"));
   PMB_STEP(run(context, workers_for(context, all, PMB_CPU_LOOKED_AT_EACH), chunks, cpu->loops.select_count, cpu));

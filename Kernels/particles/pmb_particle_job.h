@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Types and functions that the passes of pmb_particles share.
  *
- * Count: prepare and sort (pmb_particle_sort.c), densities, shapes, reach, potential, classify (a file each). Emit:
+ * Count: prepare, sort, densities, shapes, reach, potential, classify (a file each). Emit:
  * pmb_particle_emit.c, pmb_particle_differences.c, pmb_particle_attributes.c. Sample: prepare, sort, densities, shapes,
  * pmb_particle_sample.c. All but prepare, sort and reach are compiled once per instruction set. Classify and triangles call the
  * CPU backend's passes.
@@ -218,6 +218,22 @@ static inline void pmb_find_upper(
   }
 }
 
+/* Length and reach of a kernel in cells, see pmb_kernel_length and pmb_kernel_reach. */
+static inline double pmb_particles_length(const pmb_particles *p, double radius)
+{
+  return pmb_kernel_length((int)p->request.kernel, p->request.smoothing, radius, p->request.spacing);
+}
+static inline double pmb_particles_reach_of(const pmb_particles *p, double length)
+{
+  return pmb_kernel_reach((int)p->request.kernel, length, p->request.isovalue / p->request.spacing);
+}
+
+/* The index of a cell in the grid along an axis. */
+static inline double pmb_particles_cell(const pmb_particles *p, int axis, double cell)
+{
+  return pmb_span_cell(p->spans[axis].data, p->span_count[axis], p->before, cell);
+}
+
 /* pmb_particle_request.c: checks the request and sets p->request, with defaults filled in. PMB_OK or PMB_INVALID. */
 pmb_status pmb_particles_check(pmb_particles *p, const pmb_particle_request *request);
 
@@ -247,13 +263,10 @@ pmb_status pmb_particles_reach(pmb_particles *p);
 /* Reads `components` components of n particles from `first` on, as doubles. */
 void pmb_particles_read(const pmb_particle_array *array, int components, int64_t first, int64_t n, double *out);
 
+/* Fails for `bricks` or more, and suggests a spacing. */
+pmb_status pmb_particles_too_many(pmb_particles *p, double bricks, double spacing);
+
 /* PMB_OK, or PMB_TOO_LARGE if `bricks`, or the terms of their sums, exceed the limit. */
 pmb_status pmb_particles_check_bricks(pmb_particles *p, double bricks);
-
-/* Runs a loop over chunks. begin, end: the call's progress before and after it. PMB_OK or PMB_ABORTED. */
-pmb_status pmb_particles_run(pmb_particles *p, int64_t chunks, pmb_body *loop, double begin, double end);
-
-/* Reserves memory. PMB_OK or PMB_OUT_OF_MEMORY, with `what` in the message. */
-pmb_status pmb_particles_reserve(pmb_particles *p, pmb_buffer *buffer, int64_t count, size_t size, const char *what);
 
 #endif

@@ -124,23 +124,18 @@ static pmb_status check_gradient_table(pmb_context *context, const pmb_ray_reque
 /* Checks the members that the mode takes colors from. */
 static pmb_status check_colors(pmb_context *context, const pmb_ray_request *request)
 {
-  const int is_surface = request->mode == PMB_RAY_ISOSURFACE;
-  pmb_status status = is_surface ? check_surfaces(context, request) : check_table(context, request);
-  if (status == PMB_OK && is_surface && request->color_by) {
-    status = check_color_by(context, request);
+  if (request->mode == PMB_RAY_ISOSURFACE) {
+    PMB_STEP(check_surfaces(context, request));
+    return request->color_by ? check_color_by(context, request) : PMB_OK;
   }
-  if (status == PMB_OK && request->mode == PMB_RAY_COMPOSITE && request->gradient_table) {
-    status = check_gradient_table(context, request);
-  }
-  return status;
+  PMB_STEP(check_table(context, request));
+  return request->mode == PMB_RAY_COMPOSITE && request->gradient_table ? check_gradient_table(context, request)
+                                                                       : PMB_OK;
 }
 
 static pmb_status check(pmb_context *context, const pmb_ray_request *request)
 {
-  const size_t size = request ? request->struct_size : 0;
-  if (pmb_check_size(context, "pmb_ray_request", size, sizeof(*request)) != PMB_OK) {
-    return PMB_INVALID;
-  }
+  PMB_STEP(pmb_check_size(context, "pmb_ray_request", request ? request->struct_size : 0, sizeof(*request)));
   if (!context->bound) {
     return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: no volume is bound; call pmb_bind first");
   }
@@ -553,18 +548,16 @@ static void make_light(const pmb_ray_request *request, pmb_ray_job *job)
 
 /* ---- the CPU ---- */
 
-/* Runs the passes over the tiles. Returns 0 if the progress hook stops them. */
-static int run_passes(pmb_crew *crew, pmb_body *tile, size_t tiles, pmb_ray_picture *p)
+/* Runs the passes over the tiles. */
+static pmb_status run_passes(pmb_context *context, int64_t tiles, pmb_ray_picture *p)
 {
-  static const double until[] = { 0.6, 0.65, 1 };
+  static const double until[] = { 0, 0.6, 0.65, 1 };
   const int last = p->edges ? PMB_RAY_REFINE : PMB_RAY_CAST;
-  int goes_on = 1;
-  for (p->pass = 0; p->pass <= last && goes_on; ++p->pass) {
-    crew->fraction_begin = p->pass > 0 ? crew->fraction_end : 0;
-    crew->fraction_end = last > 0 ? until[p->pass] : 1;
-    goes_on = pmb_crew_loop(crew, tiles, tile, p);
+  for (p->pass = 0; p->pass <= last; ++p->pass) {
+    const double end = last > 0 ? until[p->pass + 1] : 1;
+    PMB_STEP(pmb_pass(context, until[p->pass], end, tiles, PMB_LOOP(context, pmb_ray_tile), p));
   }
-  return goes_on;
+  return PMB_OK;
 }
 
 static pmb_status cast_on_cpu(pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
@@ -573,13 +566,10 @@ static pmb_status cast_on_cpu(pmb_context *context, const pmb_ray_request *reque
   const int side = job->longest > PMB_RAY_LONG ? PMB_RAY_TILE_LEAST : PMB_RAY_TILE;
   const int tiles = (request->width + side - 1) / side, rows = (request->height + side - 1) / side;
   pmb_ray_picture p = { .job = job, .request = request, .type = context->volume.type, .side = side, .tiles = tiles };
-  const pmb_status status = context->backend->summary(context, &none, &job->low, &job->high);
+  PMB_STEP(context->backend->summary(context, &none, &job->low, &job->high));
   const size_t cubes =
     job->mode < PMB_RAY_MAXIMUM ? (size_t)job->cubes[0] * (size_t)job->cubes[1] * (size_t)job->cubes[2] : 0;
   const size_t edges = request->pixel_samples > 1 ? (size_t)request->width * (size_t)request->height : 0;
-  if (status != PMB_OK) {
-    return status;
-  }
   if (cubes + edges > 0 &&
     !pmb_buffer_reserve(&context->memory, &room, cubes * sizeof(*p.shown) + edges * sizeof(*p.edges), 1)) {
     return pmb_fail(
@@ -590,9 +580,9 @@ static pmb_status cast_on_cpu(pmb_context *context, const pmb_ray_request *reque
   for (size_t i = 0; i < cubes; ++i) {
     p.shown[i] = PMB_RAY_CUBE_UNKNOWN;
   }
-  const int whole = run_passes(&context->crew, PMB_LOOP(context, pmb_ray_tile), (size_t)tiles * (size_t)rows, &p);
+  const pmb_status status = run_passes(context, (int64_t)tiles * rows, &p);
   pmb_buffer_free(&context->memory, &room);
-  return whole ? PMB_OK : pmb_aborted(context);
+  return status;
 }
 
 /* ---- the call ---- */
@@ -602,11 +592,8 @@ static pmb_status cast(pmb_context *context, const pmb_ray_request *request, pmb
   const int64_t *dims = context->volume.dims;
   make_volume(context, request, job);
   make_light(request, job);
-  pmb_status status = make_view(context, request, job);
-  status = status == PMB_OK ? make_placement(context, request, job) : status;
-  if (status != PMB_OK) {
-    return status;
-  }
+  PMB_STEP(make_view(context, request, job));
+  PMB_STEP(make_placement(context, request, job));
   if (dims[0] < 2 || dims[1] < 2 || dims[2] < 2) { /* no cells: a box that no ray meets */
     job->box[0] = 1;
     job->box[1] = 0;
@@ -616,14 +603,9 @@ static pmb_status cast(pmb_context *context, const pmb_ray_request *request, pmb
     job->color_by_type = request->color_by->type;
   }
   if (request->mode != PMB_RAY_ISOSURFACE || job->color_by) {
-    status = make_tables(context, request, job);
-    if (status != PMB_OK) {
-      return status;
-    }
+    PMB_STEP(make_tables(context, request, job));
   }
-  context->crew.fraction_begin = context->crew.highest = 0;
-  context->crew.fraction_end = 1;
-  status =
+  const pmb_status status =
     context->backend->rays ? context->backend->rays->cast(context, request, job) : cast_on_cpu(context, request, job);
   if (status == PMB_OUT_OF_MEMORY) {
     pmb_free_parts(context, &part_kind, 0);
@@ -633,12 +615,9 @@ static pmb_status cast(pmb_context *context, const pmb_ray_request *request, pmb
 
 pmb_status pmb_cast_rays(pmb_context *context, const pmb_ray_request *request)
 {
-  if (!context) {
-    return PMB_INVALID;
-  }
-  context->error[0] = '\0';
   pmb_ray_job job;
   memset(&job, 0, sizeof(job));
-  const pmb_status status = check(context, request);
-  return status == PMB_OK ? cast(context, request, &job) : status;
+  PMB_STEP(pmb_begin(context));
+  PMB_STEP(check(context, request));
+  return cast(context, request, &job);
 }

@@ -134,38 +134,30 @@ static void write_visible(void *arg, int worker, size_t chunk)
 /* Depths, flags, and sums of chunks. */
 static const pmb_part_kind part_kind = { 3 * sizeof(pmb_buffer), 3, 0 };
 
-/* Runs a pass. end: the call's progress after it. */
-static pmb_status run(pmb_context *context, pmb_visible_work *w, double end, size_t chunks, pmb_body *pass)
-{
-  context->crew.fraction_begin = context->crew.fraction_end;
-  context->crew.fraction_end = end;
-  return pmb_loop(context, (int64_t)chunks, pass, w);
-}
-
 static pmb_status find_on_cpu(pmb_context *context, const pmb_visible_job *job, int64_t *found)
 {
   const int64_t samples = (int64_t)job->view.width * job->view.height * job->view.samples;
   const int64_t words = words_of(job->view.count);
-  const size_t chunks = (size_t)((words + PMB_VISIBLE_WORDS - 1) / PMB_VISIBLE_WORDS);
+  const int64_t chunks = pmb_chunks(words, PMB_VISIBLE_WORDS);
   pmb_buffer *buffers = pmb_part_of(context, &part_kind, "pmb_find_visible");
   if (!buffers) {
     return PMB_OUT_OF_MEMORY;
   }
   PMB_STEP(pmb_reserve(context, &buffers[0], samples, sizeof(uint32_t), "the picture's depths"));
   PMB_STEP(pmb_reserve(context, &buffers[1], words, sizeof(uint32_t), "flags of triangles"));
-  PMB_STEP(pmb_reserve(context, &buffers[2], (int64_t)chunks, sizeof(int64_t), "flags of triangles"));
-  pmb_visible_work w = { job, buffers[0].data, buffers[1].data, buffers[2].data, chunks };
+  PMB_STEP(pmb_reserve(context, &buffers[2], chunks, sizeof(int64_t), "flags of triangles"));
+  pmb_visible_work w = { job, buffers[0].data, buffers[1].data, buffers[2].data, (size_t)chunks };
   memset(w.depths, 0xff, (size_t)samples * sizeof(*w.depths));
-  PMB_STEP(run(context, &w, 0.5, chunks, PMB_LOOP(context, pmb_visible_occlude)));
-  PMB_STEP(run(context, &w, 0.9, chunks, select_visible));
+  PMB_STEP(pmb_pass(context, 0, 0.5, chunks, PMB_LOOP(context, pmb_visible_occlude), &w));
+  PMB_STEP(pmb_pass(context, 0.5, 0.9, chunks, select_visible, &w));
   int64_t total = 0;
-  for (size_t chunk = 0; chunk < chunks; ++chunk) {
+  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     const int64_t visible = w.before[chunk];
     w.before[chunk] = total;
     total += visible;
   }
   *found = total;
-  return total <= job->capacity ? run(context, &w, 1, chunks, write_visible) : PMB_OK;
+  return total <= job->capacity ? pmb_pass(context, 0.9, 1, chunks, write_visible, &w) : PMB_OK;
 }
 
 /* ---- the call ---- */
@@ -181,7 +173,6 @@ static pmb_status find(pmb_context *context, const pmb_visible_request *request,
   pmb_visible_job job = { .visible = request->visible, .capacity = request->visible_capacity };
   make_view(request, &job.view);
   *count = 0;
-  context->crew.fraction_begin = context->crew.fraction_end = context->crew.highest = 0;
   if (job.view.count == 0) {
     return PMB_OK;
   }
@@ -197,7 +188,7 @@ pmb_status pmb_find_visible(pmb_context *context, const pmb_visible_request *req
   if (!context || !count) {
     return pmb_fail(context, PMB_INVALID, "pmb_find_visible: %s is NULL", context ? "count" : "context");
   }
-  context->error[0] = '\0';
-  const pmb_status status = check(context, request);
-  return status == PMB_OK ? find(context, request, count) : status;
+  PMB_STEP(pmb_begin(context));
+  PMB_STEP(check(context, request));
+  return find(context, request, count);
 }
