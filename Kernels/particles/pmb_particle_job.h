@@ -231,7 +231,7 @@ static inline double pmb_particles_reach_of(const pmb_particles *p, double lengt
 /* The index of a cell in the grid along an axis. */
 static inline double pmb_particles_cell(const pmb_particles *p, int axis, double cell)
 {
-  return pmb_span_cell(p->spans[axis].data, p->span_count[axis], p->before, cell);
+  return pmb_span_cell((const pmb_particle_span *)p->spans[axis].data, p->span_count[axis], p->before, cell);
 }
 
 /* pmb_particle_request.c: checks the request and sets p->request, with defaults filled in. PMB_OK or PMB_INVALID. */
