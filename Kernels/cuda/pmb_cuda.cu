@@ -121,12 +121,26 @@ static pmb_cuda_divisor divisor_of(uint32_t d)
   return by;
 }
 
+/* Samples from row to row on the device: rows begin at multiples of 16 bytes. */
+static int64_t pitch_of(const pmb_volume *volume)
+{
+  const int64_t per_vector = 16 / (int64_t)pmb_type_size(volume->type);
+  return (volume->dims[0] + per_vector - 1) / per_vector * per_vector;
+}
+
+/* 1: the caller's samples lie on the device as the passes read them, so they are not copied. */
+static int is_in_place(const pmb_volume *volume)
+{
+  const int64_t *strides = volume->strides, pitch = pitch_of(volume), size = (int64_t)pmb_type_size(volume->type);
+  return volume->on_device && (uintptr_t)volume->samples % 16 == 0 && strides[0] == 1 && strides[1] == pitch &&
+    strides[2] >= pitch * volume->dims[1] && strides[2] * size % 16 == 0;
+}
+
 /* The volume's layout on the device. */
 static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
 {
   const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
   const int64_t *dims = context->volume.dims;
-  const int64_t per_vector = 16 / (int64_t)pmb_type_size(context->volume.type);
   pmb_cuda_job *job = &cuda->job;
   int64_t count = 1;
   memset(job, 0, sizeof(*job));
@@ -154,8 +168,8 @@ static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
   job->by_stride = divisor_of(job->stride);
   const int64_t most = PMB_CUDA_ISOVALUES, fit = INT32_MAX / stride;
   context->at_once = fit > most ? most : fit > 1 ? fit : 1;
-  job->pitch = (dims[0] + per_vector - 1) / per_vector * per_vector;
-  job->slice = job->pitch * dims[1];
+  job->pitch = pitch_of(&context->volume);
+  job->slice = is_in_place(&context->volume) ? context->volume.strides[2] : job->pitch * dims[1];
   job->row_bytes = (uint64_t)job->pitch * pmb_type_size(context->volume.type);
   job->slice_bytes = (uint64_t)job->slice * pmb_type_size(context->volume.type);
   context->info.bricks = count;
@@ -172,7 +186,7 @@ static int64_t summary_bricks(const pmb_cuda_job *job)
 static void point_to_volume(pmb_cuda *cuda, const pmb_cuda_volume *volume)
 {
   pmb_cuda_job *job = &cuda->job;
-  job->d_samples = volume->samples.d_data;
+  job->d_samples = is_in_place(&volume->key) ? volume->key.samples : volume->samples.d_data;
   job->d_low = volume->summary.d_data;
   job->d_high = (char *)volume->summary.d_data + (size_t)summary_bricks(job) * pmb_type_size(volume->key.type);
   job->d_flags = (uint8_t *)volume->flags.d_data;
@@ -203,7 +217,7 @@ static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
   int count = 0;
   volume->summary.owner = volume->flags.owner = &volume->own;
   for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
-    if (arrays[i].host) {
+    if (arrays[i].host && !(i == 0 && is_in_place(key))) {
       arrays[i].buffer->owner = &volume->own;
       PMB_STEP(pmb_cuda_reserve(cuda, arrays[i].buffer, arrays[i].count, arrays[i].size, arrays[i].what));
     }
@@ -219,7 +233,7 @@ static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
   /* Kernels also read the ends of both halves, with the last bricks. */
   PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(volume->summary.d_data, 0, volume->summary.capacity, cuda->compute));
   point_to_volume(cuda, volume);
-  if (key->on_device) {
+  if (key->on_device && !is_in_place(key)) {
     PMB_STEP(pmb_cuda_pack(cuda, key, volume->samples.d_data));
   }
   if (count > 0) {

@@ -82,7 +82,7 @@ def test_definitions_can_be_missing():
     """In a process of its own: they change when the plugin is loaded."""
     child = subprocess.run(["pvpython", __file__, "draw"], env={**os.environ, "PMB_WITHOUT": "definitions"},
                            capture_output=True, text=True, check=False)
-    equal((child.returncode, "without Isosurface" in child.stdout), (0, True), f"the surface alone; it said {child.stdout} {child.stderr}")
+    equal((child.returncode, "without Isosurface" in child.stdout), (0, True), f"the surface; it said {child.stdout} {child.stderr}")
 
 
 load_plugin()
