@@ -444,12 +444,8 @@ static pmb_status cast(pmb_context *context, const pmb_ray_request *request, pmb
   if (request->mode != PMB_RAY_ISOSURFACE || job->color_by) {
     PMB_STEP(make_tables(context, request, job));
   }
-  const pmb_status status =
-    context->backend->rays ? context->backend->rays->cast(context, request, job) : cast_on_cpu(context, request, job);
-  if (status == PMB_OUT_OF_MEMORY) {
-    pmb_free_parts(context, &part_kind, 0);
-  }
-  return status;
+  return context->backend->rays ? context->backend->rays->cast(context, request, job)
+                                : cast_on_cpu(context, request, job);
 }
 
 pmb_status pmb_cast_rays(pmb_context *context, const pmb_ray_request *request)
@@ -458,5 +454,9 @@ pmb_status pmb_cast_rays(pmb_context *context, const pmb_ray_request *request)
   memset(&job, 0, sizeof(job));
   PMB_STEP(pmb_begin(context));
   PMB_STEP(pmb_ray_check(context, request));
-  return cast(context, request, &job);
+  const pmb_status status = cast(context, request, &job);
+  if (status == PMB_OUT_OF_MEMORY) {
+    pmb_free_parts(context, &part_kind, 0);
+  }
+  return status;
 }
