@@ -219,17 +219,17 @@ static inline void pmb_find_upper(
 }
 
 /* Length and reach of a kernel in cells, see pmb_kernel_length and pmb_kernel_reach. */
-static inline double pmb_particles_length(const pmb_particles *p, double radius)
+PMB_INLINE double pmb_particles_length(const pmb_particles *p, double radius)
 {
   return pmb_kernel_length((int)p->request.kernel, p->request.smoothing, radius, p->request.spacing);
 }
-static inline double pmb_particles_reach_of(const pmb_particles *p, double length)
+PMB_INLINE double pmb_particles_reach_of(const pmb_particles *p, double length)
 {
   return pmb_kernel_reach((int)p->request.kernel, length, p->request.isovalue / p->request.spacing);
 }
 
 /* The index of a cell in the grid along an axis. */
-static inline double pmb_particles_cell(const pmb_particles *p, int axis, double cell)
+PMB_INLINE double pmb_particles_cell(const pmb_particles *p, int axis, double cell)
 {
   return pmb_span_cell((const pmb_particle_span *)p->spans[axis].data, p->span_count[axis], p->before, cell);
 }

@@ -72,10 +72,10 @@ template <class T, int MODE, int LANES>
 static __device__ __forceinline__ pmb_pixel cast_one(
   const pmb_ray_job *job, const picture *p, size_t at, int i, int lane)
 {
-  const int mode = MODE < PMB_RAY_MAXIMUM ? MODE
-    : job->mode == PMB_RAY_AVERAGE        ? PMB_RAY_AVERAGE
-    : job->mode == PMB_RAY_MINIMUM        ? PMB_RAY_MINIMUM
-                                          : PMB_RAY_MAXIMUM;
+  const int mode = PMB_RAY_DOES(MODE, PMB_RAY_SKIPS) ? MODE
+    : job->mode == PMB_RAY_AVERAGE                   ? PMB_RAY_AVERAGE
+    : job->mode == PMB_RAY_MINIMUM                   ? PMB_RAY_MINIMUM
+                                                     : PMB_RAY_MAXIMUM;
   return cast(job, mode, (int)(at % job->width), (int)(at / job->width), i, p->d_starts ? p->d_starts[at] : 0,
     p->d_limits ? p->d_limits[at] : 1, lane, LANES, (const T *)NULL);
 }
@@ -98,7 +98,7 @@ static __device__ void put_mean(const picture *p, const edge *of, const pmb_pixe
 }
 
 template <class T, int MODE, int LANES>
-static __global__ void __launch_bounds__(THREADS, MODE == PMB_RAY_COMPOSITE || MODE == PMB_RAY_SEGMENTS ? 5 : 4)
+static __global__ void __launch_bounds__(THREADS, PMB_RAY_DOES(MODE, PMB_RAY_BLENDS) ? 5 : 4)
   rays_kernel(const __grid_constant__ pmb_ray_job job, const __grid_constant__ picture p)
 {
   typedef tile<LANES> tile;
@@ -207,7 +207,7 @@ template <class T, int MODE, int LANES>
 static cudaError_t launch_mode(pmb_cuda *cuda, const pmb_ray_job *job, const picture *p)
 {
   typedef tile<LANES> tile;
-  if (MODE < PMB_RAY_MAXIMUM && !p->d_edges) {
+  if (PMB_RAY_DOES(MODE, PMB_RAY_SKIPS) && !p->d_edges) {
     const int64_t bytes = PMB_RAY_CUBE_BRICKS * (int64_t)job->cubes[0] * job->cubes[1] * job->cubes[2];
     const cudaError_t error = pmb_cuda_launch(cuda, 0, mark_kernel<T, MODE>,
       (unsigned)((bytes + THREADS - 1) / THREADS), THREADS, 0, *job, (uint8_t *)job->shown);
@@ -279,7 +279,7 @@ static pmb_status cast_all(pmb_cuda *cuda, ray_memory *memory, const pmb_ray_req
   if (job->table) {
     PMB_STEP(copy_tables(cuda, memory, job));
   }
-  if (job->mode < PMB_RAY_MAXIMUM) {
+  if (PMB_RAY_DOES(job->mode, PMB_RAY_SKIPS)) {
     const int64_t cubes = (int64_t)job->cubes[0] * job->cubes[1] * job->cubes[2];
     PMB_STEP(pmb_cuda_reserve(cuda, &memory->shown, cubes, sizeof(uint64_t), "the picture"));
     job->shown = (const uint64_t *)memory->shown.d_data;

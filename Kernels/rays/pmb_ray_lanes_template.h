@@ -221,7 +221,7 @@ static void PMB_T_NAME(end_pixel)(ray_lanes *s, PMB_T_NAME(typed) * v, int l)
 {
   const pmb_ray_job *job = s->job;
   pmb_pixel pixel = { { s->color[0][l], s->color[1][l], s->color[2][l], s->color[3][l] }, 1 };
-  if (job->mode >= PMB_RAY_MAXIMUM && (v->length[l] > 0 || v->extreme[l] == v->extreme[l])) {
+  if (PMB_RAY_DOES(job->mode, PMB_RAY_REDUCES) && (v->length[l] > 0 || v->extreme[l] == v->extreme[l])) {
     const double mean = v->sum[l] / v->length[l];
     const pmb_ray_entry entry = pmb_ray_color(job, PMB_T_NAME(pmb_ray_result)(job, job->mode, v->extreme[l], mean));
     pmb_ray_behind(&pixel, entry.color, 0, 1);
@@ -446,7 +446,7 @@ static uint32_t PMB_T_NAME(show_surfaces)(const ray_lanes *s, const PMB_T_NAME(t
 static uint32_t PMB_T_NAME(mend_samples)(ray_lanes *s, PMB_T_NAME(typed) * v, uint32_t wanted)
 {
   const pmb_ray_job *job = s->job;
-  const int pairs = job->mode < PMB_RAY_COMPOSITE;
+  const int pairs = PMB_RAY_DOES(job->mode, PMB_RAY_PAIRS);
   uint32_t without = 0, after = 0;
   PMB_EACH_LANE (l) {
     without |= (uint32_t) !(v->value[l] == v->value[l]) << l;
@@ -551,8 +551,7 @@ static void PMB_T_NAME(note_values)(const ray_lanes *s, PMB_T_NAME(typed) * v)
 static void PMB_T_NAME(cast_tile)(ray_lanes *s)
 {
   const pmb_ray_job *job = s->job;
-  s->wants_gradients =
-    job->mode < PMB_RAY_MAXIMUM && job->mode != PMB_RAY_ISOSURFACE && (job->shade || job->gradient_table);
+  s->wants_gradients = PMB_RAY_DOES(job->mode, PMB_RAY_BLENDS) && (job->shade || job->gradient_table);
   PMB_T_NAME(typed) v;
   PMB_T_NAME(surfaces) w;
   uint32_t wanting = 0xffff, ended = 0,
@@ -586,7 +585,7 @@ static void PMB_T_NAME(cast_tile)(ray_lanes *s)
     ended = 0;
     if (job->mode == PMB_RAY_ISOSURFACE) {
       ended = PMB_T_NAME(show_surfaces)(s, &v, &w);
-    } else if (job->mode == PMB_RAY_COMPOSITE || job->mode == PMB_RAY_SEGMENTS) {
+    } else if (PMB_RAY_DOES(job->mode, PMB_RAY_BLENDS)) {
       ended = PMB_T_NAME(show_colors)(s, &v);
     } else {
       PMB_T_NAME(note_values)(s, &v);

@@ -114,7 +114,7 @@ PMB_INLINE int pmb_ray_make(const pmb_ray_job *job, int x, int y, int i, float s
   const double per_step = job->step / sqrt(pmb_ray_direction(job->index_to_world, along, world));
   double begin = pmb_ray_at_depth(start, from[3], to[3]), end = pmb_ray_at_depth(limit, from[3], to[3]);
   pmb_ray_cross(job, from, along, &enter, &leave);
-  if (job->mode >= PMB_RAY_MAXIMUM) { /* its samples are those of the interval */
+  if (PMB_RAY_DOES(job->mode, PMB_RAY_REDUCES)) { /* its samples are those of the interval */
     enter = begin > enter ? begin : enter;
     leave = end < leave ? end : leave;
   }

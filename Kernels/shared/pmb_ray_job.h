@@ -7,8 +7,17 @@
 #include "shared/pmb_portability.h"
 #include "shared/pmb_types.h"
 
-/* A mode of jobs: composite, pre-integrated. It looks at pairs of samples, as isosurface does. */
-enum { PMB_RAY_SEGMENTS = -1 };
+/* A mode of jobs beside those of requests: composite, pre-integrated. */
+enum { PMB_RAY_SEGMENTS = PMB_RAY_AVERAGE + 1 };
+
+/* What modes do: sets of modes. PMB_RAY_DOES is a constant where the mode is one. */
+#define PMB_RAY_DOES(mode, trait) ((trait) >> (mode)&1)
+enum {
+  PMB_RAY_BLENDS = 1 << PMB_RAY_COMPOSITE | 1 << PMB_RAY_SEGMENTS, /* colors of the table, front to back */
+  PMB_RAY_PAIRS = 1 << PMB_RAY_ISOSURFACE | 1 << PMB_RAY_SEGMENTS, /* looks at pairs of successive samples */
+  PMB_RAY_SKIPS = PMB_RAY_BLENDS | PMB_RAY_PAIRS, /* skips bricks that show nothing, for any ray, and cubes of them */
+  PMB_RAY_REDUCES = 1 << PMB_RAY_MAXIMUM | 1 << PMB_RAY_MINIMUM | 1 << PMB_RAY_AVERAGE /* to one value of the ray */
+};
 
 /* A color with opacity. */
 typedef struct __attribute__((aligned(16))) pmb_ray_entry {
@@ -33,8 +42,7 @@ typedef struct pmb_ray_job {
   int64_t strides[3];
   int32_t dims[3], bricks[3];
   const void *low, *high; /* per brick, in the samples' type */
-  const uint64_t
-    *shown; /* on a GPU, not in the modes from maximum on: per cube its bricks that show something, at bit y + 8 z */
+  const uint64_t *shown;  /* on a GPU, in modes that skip: per cube its bricks that show something, at bit y + 8 z */
   int32_t cubes[3];
   const uint8_t *sample_flags, *cell_flags;
   uint8_t hidden_sample_bits, hidden_cell_bits;

@@ -328,21 +328,21 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_enter_brick)(
 {
   const float enter = walk->enter;
   int axis, inside;
-  if (mode < PMB_RAY_MAXIMUM && shown == 0) {
+  if (PMB_RAY_DOES(mode, PMB_RAY_SKIPS) && shown == 0) {
     const float border = pmb_ray_leave_cube(job, ray, &walk->brick, &inside);
     walk->enter = inside ? border : ray->leave;
     return;
   }
   const float leave = pmb_ray_leaves(ray, &walk->brick, walk->brick.border, &axis);
-  const int shows = mode < PMB_RAY_MAXIMUM
+  const int shows = PMB_RAY_DOES(mode, PMB_RAY_SKIPS)
     ? (int)(shown >> pmb_ray_cube_bit(&walk->brick) & 1)
     : PMB_T_NAME(pmb_ray_looks_into)(job, mode, pmb_ray_brick_number(job, walk->brick.at), walk->extreme);
   if (shows) {
     /* Surfaces and segments: all pairs of samples that overlap the brick. Rounding may put a surface at the border into either brick. */
-    const int pairs = mode < PMB_RAY_COMPOSITE;
+    const int pairs = PMB_RAY_DOES(mode, PMB_RAY_PAIRS);
     const float near = 2 * PMB_RAY_MARGIN(leave), margin = pairs ? near : 0;
     const float low = enter + ray->shift - margin, high = leave + ray->shift + margin;
-    const int is_first = enter == 0 && mode >= PMB_RAY_MAXIMUM, is_last = !(leave + near < ray->leave);
+    const int is_first = enter == 0 && PMB_RAY_DOES(mode, PMB_RAY_REDUCES), is_last = !(leave + near < ray->leave);
     const int last = walk->last;
     const int from = (int)(pairs || is_first ? floorf(low) : ceilf(low));
     walk->last = (int)(pairs || is_last ? ceilf(high) : floorf(high));
@@ -502,7 +502,7 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_surfaces)(
 PMB_INLINE void PMB_T_NAME(pmb_ray_march)(const pmb_ray_job *job, int mode, const pmb_ray *ray, int lane, int lanes,
   PMB_T_NAME(pmb_ray_walk) * walk, pmb_pixel *pixel)
 {
-  const int shares = mode == PMB_RAY_COMPOSITE || mode == PMB_RAY_SEGMENTS;
+  const int shares = PMB_RAY_DOES(mode, PMB_RAY_BLENDS);
   PMB_T_NAME(pmb_ray_cell) cell;
   for (int goes_on = 1; goes_on;) {
     pmb_ray_entry entry = { { 0, 0, 0, 0 } };
@@ -512,7 +512,8 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_march)(const pmb_ray_job *job, int mode, cons
         do { /* the threads of a warp wait for each other, to light their samples together */
           goes_on = walk->enter < ray->leave;
           if (goes_on) {
-            const uint64_t shown = mode < PMB_RAY_MAXIMUM ? job->shown[pmb_ray_cube_number(job, walk->brick.at)] : 0;
+            const uint64_t shown =
+              PMB_RAY_DOES(mode, PMB_RAY_SKIPS) ? job->shown[pmb_ray_cube_number(job, walk->brick.at)] : 0;
             PMB_T_NAME(pmb_ray_enter_brick)(job, mode, ray, shown, walk);
           }
         } while (shares && goes_on && walk->next > walk->last);
@@ -554,7 +555,7 @@ PMB_INLINE pmb_pixel PMB_T_NAME(pmb_ray_cast)(
   }
   PMB_T_NAME(pmb_ray_walk) walk = PMB_T_NAME(pmb_ray_begin)(job, &ray);
   PMB_T_NAME(pmb_ray_march)(job, mode, &ray, lane, lanes, &walk, &pixel);
-  if (mode >= PMB_RAY_MAXIMUM && walk.length > 0) {
+  if (PMB_RAY_DOES(mode, PMB_RAY_REDUCES) && walk.length > 0) {
     const pmb_ray_entry entry =
       pmb_ray_color(job, PMB_T_NAME(pmb_ray_result)(job, mode, walk.extreme, walk.sum / walk.length));
     pmb_ray_behind(&pixel, entry.color, 0, 1);
