@@ -180,24 +180,6 @@ def test_isosurface():
         same(pixels(view), theirs, f"opacities {opacities}")
 
 
-def test_several_samples():
-    """A window with several samples a pixel, alone and before an opaque ball: the mesh's picture where that is smooth."""
-    source, view = producer(balls()), new_view()
-    display = show(source, view, "Isosurface", None)
-    display.IsosurfaceValues = [8]
-    mesh = simple.Show(simple.PMBContour(Input=source, ContourBy=["POINTS", "radius"], Isosurfaces=[8]), view)
-    mesh.ColorArrayName, mesh.DiffuseColor = ["POINTS", ""], display.DiffuseColor
-    view.SMProxy.GetRenderWindow().SetMultiSamples(4)
-    sphere = simple.Show(simple.Sphere(Center=[5, 5, -8], Radius=12, ThetaResolution=60, PhiResolution=60), view)
-    for sphere.Visibility in (0, 1):
-        pictures = []
-        for display.Visibility, mesh.Visibility in ((1, 0), (0, 1)):
-            pictures.append(pixels(view))
-        apart = abs(pictures[0] - pictures[1]).max(axis=2)
-        true((apart > 2).mean() < .02, f"ball {sphere.Visibility}: {(apart > 2).mean():.4f} of the pixels differ")
-        true(share_shown(pictures[0]) > .08, "the picture is empty")
-
-
 def test_other_framebuffer():
     """Rays end at what the framebuffer of eye-dome lighting shows, as in a plain view. (VTK draws no volumes there.)"""
     pictures = []
@@ -537,20 +519,6 @@ def test_cropping():
     equal(share_shown(pixels(view)), whole, "no box")
 
 
-def test_other_framebuffer():
-    """Rays end at what the framebuffer of eye-dome lighting shows, as in a plain view. (VTK draws no volumes there.)"""
-    pictures = []
-    for kind in ("RenderViewWithEDL", "RenderView"):
-        view = new_view(kind)
-        simple.Show(simple.Sphere(Center=[8, 8, 8], Radius=4), view)
-        show(simple.Wavelet(), view, "PMB Volume")
-        pictures.append(pixels(view))
-    shaded, plain = pictures
-    brighter, apart = ((each.max(axis=2) > 20).mean() for each in (shaded - plain, abs(shaded - plain)))
-    true(brighter < .005, f"{brighter:.3f} of the pixels are brighter: the volume covers the ball")
-    true(apart < .06, f"{apart:.3f} of the pixels differ, more than the ball's")
-
-
 def test_odd_input():
     """One warning for each thing that is not drawn; nothing crashes."""
     flat = image({"s": numpy.arange(400.).reshape(1, 20, 20)}, (20, 20, 1))
@@ -597,8 +565,6 @@ def test_odd_input():
         true(said in log.text(), f"isovalues {values}: {log.text()}")
 
 
-run(test_pictures_are_the_mappers, test_left_to_volume, test_isosurface, test_several_samples,
-    test_other_framebuffer, test_array_is_chosen, test_contour_by,
-    test_contour_components, test_first_isovalue, test_suggestions, test_wrong_arrays, test_states, test_contour_by_states,
-    test_views, test_selection, test_picked_places, test_cropping, test_other_framebuffer,
-    test_odd_input)
+run(test_pictures_are_the_mappers, test_left_to_volume, test_isosurface, test_other_framebuffer, test_array_is_chosen,
+    test_contour_by, test_contour_components, test_first_isovalue, test_suggestions, test_wrong_arrays, test_states,
+    test_contour_by_states, test_views, test_selection, test_picked_places, test_cropping, test_odd_input)
