@@ -11,7 +11,8 @@ import sys
 KERNELS = pathlib.Path(__file__).resolve().parent.parent / "Kernels"
 PUBLIC = {"pmb.h", "rays/pmb_rays.h", "particles/pmb_particles.h", "visible/pmb_visible.h"}
 # From the top down: a folder may include those of the rows below it.
-LAYERS = [["backends"], ["gl"], ["particles", "rays", "visible"], ["cpu", "cuda", "explore", "measures"], ["core"], ["shared"]]
+LAYERS = [["backends"], ["gl"], ["particles", "rays", "visible"], ["cpu", "cuda", "explore", "measures"], ["core"],
+          ["shared"]]
 LEVEL = {folder: -row for row, layer in enumerate(LAYERS) for folder in layer}
 INCLUDE = re.compile(r'^\s*#\s*(?:include|define\s+PMB_EACH_TYPE)\s*"([^"]+)"', re.MULTILINE)
 
