@@ -65,7 +65,7 @@ def cancelled_run(window):
     watch = Watch(window, proxy, cancel_at=33)
     proxy.UpdatePipeline()
     watch.stop()
-    if not watch.after_cancel or watch.after_cancel[-1] > 90:
+    if not watch.after_cancel or len(watch.after_cancel) > 3:  # VTK reports 100 at the end, from 9.6 on after an abort too
         raise AssertionError(f"it did not stop: progress after the cancel is {watch.after_cancel}")
     output = watch.algorithm.GetOutput()
     proxy.UpdatePropertyInformation()
