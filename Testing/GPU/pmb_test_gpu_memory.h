@@ -43,12 +43,12 @@ static inline void *to_device(const void *host, size_t bytes, size_t shift)
   return (char *)memory + shift;
 }
 
-static inline void release(const void *device, size_t shift)
+static inline void release(const void *device)
 {
-  cudaFree((char *)(uintptr_t)device - shift);
+  cudaFree((void *)((uintptr_t)device & ~(uintptr_t)255));
 }
 
-enum { MESH_SHIFT = 8 }; /* a mesh's arrays are aligned to 8 bytes only */
+static size_t mesh_shift = 8; /* a mesh's arrays are aligned to 8 bytes only, or with 16 to 16 */
 
 /* The view of a mesh whose arrays are copied to the GPU. */
 static inline pmb_mesh mesh_to_device(const test_mesh *m)
@@ -58,7 +58,7 @@ static inline pmb_mesh mesh_to_device(const test_mesh *m)
   mesh_arrays(m, arrays);
   view.on_device = 1;
   for (int i = 0; i < MESH_ARRAYS; i++) {
-    void *device = to_device(arrays[i].data, arrays[i].size, MESH_SHIFT);
+    void *device = to_device(arrays[i].data, arrays[i].size, mesh_shift);
     memcpy((char *)&view + arrays[i].member, &device, sizeof device);
   }
   return view;
@@ -73,7 +73,7 @@ static inline void mesh_from_device(const pmb_mesh *view, test_mesh *m)
     void *device;
     memcpy(&device, (const char *)view + arrays[i].member, sizeof device);
     CHECK(cudaMemcpy(arrays[i].data, device, arrays[i].size, TO_HOST) == 0, "copy of %s", arrays[i].name);
-    release(device, MESH_SHIFT);
+    release(device);
   }
   CHECK(mesh_canaries_alive(m), "written past the end");
 }

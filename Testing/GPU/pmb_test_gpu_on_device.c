@@ -22,7 +22,7 @@ static pmb_volume volume_to_device(const test_volume *v, char **memory)
     d.strides[1] = n[0];
     d.strides[2] = n[0] * n[1];
   }
-  *memory = to_device(v->memory, reach(&d), MESH_SHIFT);
+  *memory = to_device(v->memory, reach(&d), mesh_shift);
   d.samples = *memory + ((const char *)d.samples - (const char *)v->memory);
   d.on_device = 1;
   return d;
@@ -72,7 +72,7 @@ static void same_bytes(void)
     for (int i = 0; i < MANY; i++) isovalues[i] = volume_isovalue(&v, &rng);
     triangles += compare(host, gpu, isovalues, round % 12 == 7 ? MANY : round % 6, round);
     pmb_unbind(gpu);
-    release(memory, MESH_SHIFT);
+    release(memory);
   }
   CHECK(triangles > 10000, "only %lld triangles compared", (long long)triangles);
 }
@@ -100,8 +100,8 @@ static void attributes(void)
     host[i] = (pmb_attribute){ samples[i].memory, types[i], i + 1, output, 7 };
     device[i] = host[i];
     device[i].samples =
-      to_device(samples[i].memory, (size_t)N * N * N * (size_t)(i + 1) * pmb_type_size(types[i]), MESH_SHIFT);
-    device[i].output = to_device(output, bytes[i], MESH_SHIFT);
+      to_device(samples[i].memory, (size_t)N * N * N * (size_t)(i + 1) * pmb_type_size(types[i]), mesh_shift);
+    device[i].output = to_device(output, bytes[i], mesh_shift);
   }
   pmb_mesh mesh = { .struct_size = sizeof mesh,
     .point_capacity = sizes.points,
@@ -118,8 +118,8 @@ static void attributes(void)
     CHECK(bytes[i] > 1000 && !memcmp(found, host[i].output, bytes[i]), "array %d of %zu bytes differs", i, bytes[i]);
     free(found);
     free(host[i].output);
-    release(device[i].samples, MESH_SHIFT);
-    release(device[i].output, MESH_SHIFT);
+    release(device[i].samples);
+    release(device[i].output);
     volume_free(&samples[i]);
   }
   volume_free(&v);
@@ -152,7 +152,7 @@ static void waits_for_the_stream(void)
   pmb_destroy(host);
   cudaStreamDestroy(stream);
   cudaFreeHost(pinned);
-  release(memory, MESH_SHIFT);
+  release(memory);
 }
 
 /* Arrays written in place have no second copy on the GPU, even after the context made one for the host. */
@@ -226,7 +226,7 @@ static void refused(void)
   CHECK_STATUS(gpu, pmb_emit(gpu, &m.view), PMB_OK);
   mesh_free(&m);
   pmb_destroy(gpu);
-  release(memory, MESH_SHIFT);
+  release(memory);
 }
 
 /* Emits into OpenGL buffers, which only the emulator has here. */

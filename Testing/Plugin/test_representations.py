@@ -537,6 +537,20 @@ def test_cropping():
     equal(share_shown(pixels(view)), whole, "no box")
 
 
+def test_other_framebuffer():
+    """Rays end at what the framebuffer of eye-dome lighting shows, as in a plain view. (VTK draws no volumes there.)"""
+    pictures = []
+    for kind in ("RenderViewWithEDL", "RenderView"):
+        view = new_view(kind)
+        simple.Show(simple.Sphere(Center=[8, 8, 8], Radius=4), view)
+        show(simple.Wavelet(), view, "PMB Volume")
+        pictures.append(pixels(view))
+    shaded, plain = pictures
+    brighter, apart = ((each.max(axis=2) > 20).mean() for each in (shaded - plain, abs(shaded - plain)))
+    true(brighter < .005, f"{brighter:.3f} of the pixels are brighter: the volume covers the ball")
+    true(apart < .06, f"{apart:.3f} of the pixels differ, more than the ball's")
+
+
 def test_odd_input():
     """One warning for each thing that is not drawn; nothing crashes."""
     flat = image({"s": numpy.arange(400.).reshape(1, 20, 20)}, (20, 20, 1))
@@ -586,4 +600,5 @@ def test_odd_input():
 run(test_pictures_are_the_mappers, test_left_to_volume, test_isosurface, test_several_samples,
     test_other_framebuffer, test_array_is_chosen, test_contour_by,
     test_contour_components, test_first_isovalue, test_suggestions, test_wrong_arrays, test_states, test_contour_by_states,
-    test_views, test_selection, test_picked_places, test_cropping, test_odd_input)
+    test_views, test_selection, test_picked_places, test_cropping, test_other_framebuffer,
+    test_odd_input)

@@ -154,10 +154,10 @@ class Scene:
         view.GetActiveCamera().Elevation(20)
         self.views.append((view, shown))
 
-    def plane(self, place, opacity):
-        """A plane across the picture's middle, so many radii before the subject's middle."""
+    def plane(self, place, opacity, size=1.2):
+        """A plane of a size in radii across the picture's middle, so many radii before the subject's middle."""
         ahead = self.toward / numpy.linalg.norm(self.toward)
-        side = numpy.cross([0, 1, 0], ahead) * self.radius * 1.2
+        side = numpy.cross([0, 1, 0], ahead) * self.radius * size
         up = numpy.cross(ahead, side) * .6
         corner = self.middle + ahead * place * self.radius - (side + up) / 2
         plane = simple.Plane(Origin=list(corner), Point1=list(corner + side), Point2=list(corner + up))
@@ -236,6 +236,12 @@ def with_outline(**properties):
     return change
 
 
+def several_samples(s):
+    """4 of a pixel, as desktops have; FXAA would smooth rims again."""
+    assign(s.view, UseFXAA=0)
+    s.view.SMProxy.GetRenderWindow().SetMultiSamples(4)
+
+
 def after_stereo(s):
     assign(s.view, StereoType="Red-Blue", StereoRender=1)
     s.take = lambda: (setattr(s.view, "StereoRender", 1), s.read(), setattr(s.view, "StereoRender", 0), s.save())[-1]
@@ -279,6 +285,8 @@ SCENES = {
     "SSAO": with_outline(UseAmbientOcclusion=1),
     "EDL": with_outline(),  # in a view of its own
     "FXAA off": of_view(UseFXAA=0),
+    "several samples": several_samples,
+    "several samples, opaque plane behind": lambda s: (several_samples(s), s.plane(-1.2, 1, 2)),
     "peeling off": peeled(0, 0),
     "peeling not for volumes": peeled(1, 0),
     "peeling not for volumes, translucent plane before": lambda s: (peeling(1, 0), s.plane(1.2, .4)),
@@ -295,7 +303,8 @@ SCENES = {
     "far": lambda s: None,  # data of its own
     "far, stereo Left": of_view(StereoType="Left", StereoRender=1),
 }
-QUICK = ("defaults", "Axes Grid", "translucent plane through", "stereo Right", "spots", "scaled")
+QUICK = ("defaults", "Axes Grid", "translucent plane through", "stereo Right", "spots", "scaled", "SSAO",
+         "several samples, opaque plane behind", "transparent background", "far")
 QUICK_OF_MESHES = ("defaults", "stereo Checkerboard", "far")
 LIGHTS = ("no light", "no light kit, a light", "spots", "lights", "lights, ten")
 OF_LIT = ("defaults", "mirrored", *LIGHTS)  # not scaled and sheared: under these VTK lights volumes wrongly
