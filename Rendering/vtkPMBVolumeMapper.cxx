@@ -34,8 +34,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -241,37 +243,20 @@ void vtkPMBVolumeMapper::ReleaseGraphicsResources(vtkWindow* window)
 // Returns why this mapper cannot draw, or an empty text.
 std::string vtkPMBVolumeMapper::FindObstacle(vtkVolumeProperty* property, vtkDataArray* array, int isOfCells)
 {
-  if (isOfCells)
-  {
-    return "the array belongs to cells";
-  }
-  const int component = FindComponent(property, array);
-  if (component < 0)
-  {
-    return "the array has several components";
-  }
-  if (property->GetInterpolationType() != VTK_LINEAR_INTERPOLATION)
-  {
-    return "the interpolation is not linear";
-  }
-  if (property->GetTransferFunctionMode() == vtkVolumeProperty::TF_2D)
-  {
-    return "the transfer function is two-dimensional";
-  }
-  if (HasGradientOpacity(property, component) && this->BlendMode == ISOSURFACE_BLEND)
-  {
-    return "the opacity of isosurfaces depends on the gradient";
-  }
-  if (this->BlendMode == ADDITIVE_BLEND || this->BlendMode == SLICE_BLEND)
-  {
-    return "the blend mode is additive or slice";
-  }
-  if (this->Cropping && this->CroppingRegionFlags != VTK_CROP_SUBVOLUME)
-  {
-    return "the cropping keeps more than one box";
-  }
+  const int component = isOfCells ? -1 : FindComponent(property, array);
   const int planes = (this->ClippingPlanes ? this->ClippingPlanes->GetNumberOfItems() : 0) + (this->Cropping ? 6 : 0);
-  return planes > PMB_RAY_PLANES ? "there are more than 8 cutting planes, including the 6 of a cropping box" : "";
+  const std::pair<bool, const char*> obstacles[] = { { isOfCells != 0, "the array belongs to cells" },
+    { component < 0, "the array has several components" },
+    { property->GetInterpolationType() != VTK_LINEAR_INTERPOLATION, "the interpolation is not linear" },
+    { property->GetTransferFunctionMode() == vtkVolumeProperty::TF_2D, "the transfer function is two-dimensional" },
+    { this->BlendMode == ISOSURFACE_BLEND && component >= 0 && HasGradientOpacity(property, component),
+      "the opacity of isosurfaces depends on the gradient" },
+    { this->BlendMode == ADDITIVE_BLEND || this->BlendMode == SLICE_BLEND, "the blend mode is additive or slice" },
+    { this->Cropping && this->CroppingRegionFlags != VTK_CROP_SUBVOLUME, "the cropping keeps more than one box" },
+    { planes > PMB_RAY_PLANES, "there are more than 8 cutting planes, including the 6 of a cropping box" } };
+  const auto found =
+    std::find_if(std::begin(obstacles), std::end(obstacles), [](const auto& each) { return each.first; });
+  return found == std::end(obstacles) ? "" : found->second;
 }
 
 // Returns null if the isovalues give the colors.
