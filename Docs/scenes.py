@@ -17,7 +17,7 @@ WIDTH = 320  # of a picture of the table of scenes
 PICTURES = {
     "axes_grid": ("Isosurface: Axes Grid", (60, 20, 220, 200), 1),
     "stereo": ("PMB Contour, many: after stereo", (100, 60, 80, 60), 3),
-    "silhouette": ("Isosurface: samples", (88, 130, 40, 30), 6),
+    "silhouette": ("Isosurface: several samples", (88, 130, 40, 30), 6),
 }
 
 

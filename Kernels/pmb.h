@@ -144,8 +144,9 @@ typedef struct pmb_volume {
    * so the points of a piece have the bytes of the whole's. Each within +-2^52. */
   int64_t first[3];
   /* 1: `samples` is device memory of the context's GPU (cudaMalloc's, managed, or mapped from graphics); the flags are host
-   * memory all the same. 0: host memory. pmb_bind waits for the work in `stream` (a cudaStream_t; NULL: the default stream)
-   * and copies the samples within the GPU. Needs PMB_DEVICE_GPU. */
+   * memory all the same. 0: host memory. pmb_bind waits for the work in `stream` (a cudaStream_t; NULL: the default stream).
+   * Samples whose rows and slices begin at multiples of 16 bytes, without gaps between rows, are read in place; others are
+   * copied within the GPU. Needs PMB_DEVICE_GPU. */
   int on_device;
   void *stream;
 } pmb_volume;

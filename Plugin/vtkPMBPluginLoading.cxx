@@ -54,7 +54,7 @@ bool IsRightVersion()
 {
   static const bool isRight = []
   {
-    const char* const volatile where = PMB_BUILT_FOR; // by CMake; stays one string in the file, which the test changes
+    const char* const volatile where = PMB_BUILT_FOR; // one string in the file: a test changes it
     const std::string builtFor = where;
     std::ostringstream text;
     text << "ParaView " << vtkSMProxyManager::GetVersionMajor() << "." << vtkSMProxyManager::GetVersionMinor()

@@ -5,6 +5,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "device.h"
 #include "particles/pmb_particles.h"
 #include "pmb.h"
 #include "rays/pmb_rays.h"
@@ -409,15 +410,17 @@ static PyObject* count_particles(PyObject* object, PyObject* args)
   pmb_particle_request request = { .struct_size = sizeof(request) };
   pmb_particle_sizes sizes = { .struct_size = sizeof(sizes) };
   int kernel, normals;
-  if (!PyArg_ParseTuple(args, "O&dddidO&O&O&O&ii", parse_array, &request.positions, &request.spacing,
+  unsigned long long stream;
+  if (!PyArg_ParseTuple(args, "O&dddidO&O&O&O&iiiK", parse_array, &request.positions, &request.spacing,
         &request.isovalue, &request.radius, &kernel, &request.smoothing, parse_array, &request.radii, parse_array,
         &request.masses, parse_array, &request.densities, parse_array, &request.weights, &normals,
-        &request.anisotropic))
+        &request.anisotropic, &request.on_device, &stream))
   {
     return NULL;
   }
   request.kernel = (pmb_particle_kernel)kernel;
   request.normals = (pmb_particle_normals)normals;
+  request.stream = (void*)(uintptr_t)stream;
   if (!begin(self))
   {
     return NULL;
@@ -550,7 +553,7 @@ static int execute(PyObject* module)
   snprintf(version, sizeof(version), "%d.%d.%d", PMB_VERSION_MAJOR, PMB_VERSION_MINOR, PMB_VERSION_PATCH);
   PyObject* type = PyType_FromModuleAndSpec(module, &type_spec, NULL);
   const int failed = !type || PyModule_AddObjectRef(module, "Context", type) < 0 ||
-    PyModule_AddStringConstant(module, "version", version) < 0;
+    PyModule_AddStringConstant(module, "version", version) < 0 || pmb_add_device(module) < 0;
   Py_XDECREF(type);
   return failed ? -1 : 0;
 }

@@ -108,7 +108,7 @@ def headers_alone():
 
 def main():
     faults = files = 0
-    for folder in ("Kernels", "Filters", "Plugin", "Testing"):
+    for folder in ("Kernels", "Filters", "Rendering", "Plugin", "Testing"):
         for path in sorted((TOP / folder).rglob("*")):
             if path.suffix not in (".c", ".h", ".cxx", ".cu", ".cuh"):
                 continue

@@ -12,7 +12,7 @@ SANITIZERS = {"asan", "tsan"}
 STARTS_PARAVIEW = {"plugin", "package"}
 
 if len(sys.argv) != 3:
-    sys.exit("check_labels: usage: check_labels.py CTEST BUILD; the test script_labels calls it with both")
+    sys.exit("check_labels: usage: check_labels.py CTEST BUILD; the test script.labels calls it with both")
 ctest, build = sys.argv[1:]
 listed = json.loads(subprocess.run([ctest, "--show-only=json-v1"], cwd=build, check=True, capture_output=True).stdout)
 wrong, counts = [], dict.fromkeys(sorted(TIERS), 0)

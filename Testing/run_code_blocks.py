@@ -25,14 +25,14 @@ DOCUMENTS = ("README.md", "Docs/USER_GUIDE.md", "CONTRIBUTING.md")
 SKIPPED = (  # the beginning of a command, and why it is not run
     ("sudo ", "needs root"),
     ("./pmb test", "the quick tests: about five minutes"),
-    ("./pmb package", "builds for every GPU; the test package_deb has what it makes"),
+    ("./pmb package", "builds for every GPU; the test package.deb has what it makes"),
     ("./pmb gui", "needs a person; the tests plugin_gui have what it opens"),
     ("./pmb bench", "needs a GPU, or minutes"),
     ("bash Testing/GPU/", "needs a GPU"),
     ("Testing/GPU/", "for a machine with a GPU"),
     ("bash Testing/Papers/run.sh", "needs nvcc, and builds for two minutes"),
     ("PMB_CPU_PATH=portable gdb ", "needs a person"),
-    ("build/asan/", "minutes, and a build of .ci/run; the tests filters_Fuzz have the same in short"),
+    ("build/asan/", "minutes, and a build of .ci/run; the tests filters.Fuzz have the same in short"),
 )
 SAYS_ERROR = re.compile(r"Traceback|\b(ERROR|Error|error|Warning|WARNING)\b")
 

@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBOutput.h"
 
-#include "vtkCellArray.h"
 #include "vtkInformation.h"
 #include "vtkInformationDoubleVectorKey.h"
 #include "vtkInformationInformationVectorKey.h"
 #include "vtkInformationIntegerKey.h"
 #include "vtkInformationVector.h"
-#include "vtkNew.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBInput.h"
 #include "vtkPMBPrivateMembers.h"
@@ -28,25 +26,6 @@ namespace vtkPMB
 {
 namespace
 {
-template <typename Ids>
-void AllocateTriangles(vtkCellArray* cells, OutputMemory* memory, bool onGPU, pmb_mesh& mesh)
-{
-  vtkNew<Ids> ids;
-  Allocate(ids, 3 * mesh.triangle_capacity, memory, onGPU);
-  ids->GetInformation()->Set(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS(), 1);
-  mesh.triangles = ids->GetPointer(0);
-  mesh.id_type = sizeof(*ids->GetPointer(0)) == 4 ? PMB_INT32 : PMB_INT64;
-#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
-  vtkNew<Ids> offsets;
-  Allocate(offsets, mesh.triangle_capacity + 1, memory, onGPU);
-  offsets->SetValue(0, 0); // the core does not write an empty mesh
-  mesh.offsets = offsets->GetPointer(0);
-  cells->SetData(offsets.Get(), ids.Get()); // of these types: VTK inspects other arrays first
-#else
-  cells->SetData(3, ids); // without offsets in memory
-#endif
-}
-
 const int MostComponents = 9; // pmb_find_ranges takes no more
 
 // Stores ranges where vtkDataArray::GetRange() and GetFiniteRange() cache theirs. The two differ if one is not finite: VTK then
@@ -72,19 +51,6 @@ void Keep(vtkDataArray* array, const double* ranges)
   info->Set(vtkDataArray::L2_NORM_RANGE(), ranges + 2 * components, 2);
   info->Set(vtkDataArray::L2_NORM_FINITE_RANGE(), ranges + 2 * components, 2);
 }
-}
-
-void AllocateTriangles(vtkCellArray* cells, bool wide, OutputMemory* memory, bool onGPU, pmb_mesh& mesh)
-{
-  const int64_t narrow = std::numeric_limits<vtkTypeInt32>::max();
-  if (wide || mesh.triangle_capacity > narrow / 3 || mesh.point_capacity > narrow)
-  {
-    AllocateTriangles<vtkTypeInt64Array>(cells, memory, onGPU, mesh);
-  }
-  else
-  {
-    AllocateTriangles<vtkTypeInt32Array>(cells, memory, onGPU, mesh);
-  }
 }
 
 void CopyActiveAttributes(vtkDataSetAttributes* from, vtkDataSetAttributes* to)
@@ -116,17 +82,108 @@ pmb_status FindAndKeepRange(pmb_context* context, vtkDataArray* values, vtkDataA
   return status;
 }
 
-pmb_status KeepRanges(pmb_context* context, const double points[8], const double normals[8],
-  vtkDataArray* normalArray, vtkDataArray* skipped, vtkPolyData* output)
+Surface::Surface(const pmb_sizes& sizes, OutputMemory* memory, bool onGPU)
+  : Sizes(sizes)
+  , Kept(memory)
+  , OnGPU(onGPU)
+{
+  this->Mesh.struct_size = sizeof(pmb_mesh);
+  this->Mesh.point_capacity = sizes.points;
+  this->Mesh.triangle_capacity = sizes.triangles;
+}
+
+vtkSmartPointer<vtkDataArray> Surface::NewReal(bool wide, const char* name, int components)
+{
+  auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(wide ? VTK_DOUBLE : VTK_FLOAT));
+  array->SetName(name);
+  array->SetNumberOfComponents(components);
+  // With a GPU also those few that the core fills on the CPU: the pool has its pages already, new memory does not.
+  Allocate(array, this->Sizes.points, this->Kept, this->OnGPU);
+  return array;
+}
+
+void Surface::AddPoints(bool wide)
+{
+  this->Points = this->NewReal(wide, "Points", 3);
+  this->Mesh.points = this->Points->GetVoidPointer(0);
+  this->Mesh.point_type = wide ? PMB_FLOAT64 : PMB_FLOAT32;
+  this->Mesh.point_ranges = this->PointRanges;
+}
+
+void Surface::AddNormals()
+{
+  this->Normals = this->NewReal(false, "Normals", 3);
+  this->Mesh.normals = static_cast<float*>(this->Normals->GetVoidPointer(0));
+  this->Mesh.normal_ranges = this->NormalRanges;
+}
+
+template <typename Ids>
+void Surface::AddTrianglesOf()
+{
+  vtkNew<Ids> ids;
+  Allocate(ids, 3 * this->Sizes.triangles, this->Kept, this->OnGPU);
+  ids->GetInformation()->Set(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS(), 1);
+  this->Mesh.triangles = ids->GetPointer(0);
+  this->Mesh.id_type = sizeof(*ids->GetPointer(0)) == 4 ? PMB_INT32 : PMB_INT64;
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
+  vtkNew<Ids> offsets;
+  Allocate(offsets, this->Sizes.triangles + 1, this->Kept, this->OnGPU);
+  offsets->SetValue(0, 0); // the core does not write an empty mesh
+  this->Mesh.offsets = offsets->GetPointer(0);
+  this->Polys->SetData(offsets.Get(), ids.Get()); // of these types: VTK inspects other arrays first
+#else
+  this->Polys->SetData(3, ids); // without offsets in memory
+#endif
+}
+
+void Surface::AddTriangles(bool wide)
+{
+  const int64_t narrow = std::numeric_limits<vtkTypeInt32>::max();
+  wide = wide || this->Sizes.triangles > narrow / 3 || this->Sizes.points > narrow;
+  wide ? this->AddTrianglesOf<vtkTypeInt64Array>() : this->AddTrianglesOf<vtkTypeInt32Array>();
+}
+
+void Surface::Pass(vtkDataArray* from, vtkMTimeType version)
+{
+  const Memory memory = FindMemory(from);
+  this->PassedArrays.push_back({ from, NewLike(from, this->Sizes.points, this->Kept, this->OnGPU), nullptr });
+  pmb_attribute attribute = {};
+  attribute.samples = memory.Samples; // null: a copy follows
+  attribute.type = memory.Type;
+  attribute.components = from->GetNumberOfComponents();
+  attribute.version = memory.Samples ? version : 0; // 0: of a copy that lives no longer than this
+  attribute.output = FindMemory(this->PassedArrays.back().To).Samples;
+  this->Attributes.push_back(attribute);
+  this->Mesh.attributes = this->Attributes.data();
+  this->Mesh.attribute_count = this->Sizes.points > 0 ? static_cast<int64_t>(this->Attributes.size()) : 0;
+}
+
+void Surface::Finish(vtkPolyData* output) const
+{
+  vtkNew<vtkPoints> points;
+  points->SetData(this->Points);
+  output->SetPoints(points);
+  output->SetPolys(this->Polys);
+}
+
+void Surface::AddPassed(vtkDataSetAttributes* output) const
+{
+  for (const Passed& passed : this->PassedArrays)
+  {
+    output->AddArray(passed.To);
+  }
+}
+
+pmb_status Surface::KeepRanges(pmb_context* context, vtkDataArray* skipped, vtkPolyData* output) const
 {
   if (output->GetNumberOfPoints() == 0)
   {
     return PMB_OK;
   }
-  Keep(output->GetPoints()->GetData(), points);
+  Keep(output->GetPoints()->GetData(), this->PointRanges);
   if (vtkPMBPrivateMembers::Has("point-bounds"))
   {
-    vtkPMBPrivateMembers::PointBounds<vtkPoints>::Set(output->GetPoints(), points);
+    vtkPMBPrivateMembers::PointBounds<vtkPoints>::Set(output->GetPoints(), this->PointRanges);
   }
   pmb_status status = PMB_OK;
   vtkPointData* arrays = output->GetPointData();
@@ -134,9 +191,9 @@ pmb_status KeepRanges(pmb_context* context, const double points[8], const double
   {
     vtkDataArray* array = arrays->GetArray(i);
     const bool real = array && (array->GetDataType() == VTK_FLOAT || array->GetDataType() == VTK_DOUBLE);
-    if (real && array == normalArray)
+    if (real && array == this->Normals)
     {
-      Keep(array, normals);
+      Keep(array, this->NormalRanges);
     }
     else if (real && array != skipped && array->GetNumberOfComponents() <= MostComponents)
     {

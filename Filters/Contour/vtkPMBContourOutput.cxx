@@ -6,9 +6,7 @@
 #include "vtkImageData.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBInput.h"
-#include "vtkPMBOutput.h"
 #include "vtkPointData.h"
-#include "vtkPoints.h"
 #include "vtkPolyData.h"
 #include "vtkUnsignedCharArray.h"
 
@@ -111,47 +109,21 @@ void SelectCellArrays(vtkPMBContourFilter* filter, vtkImageData* image, vtkCellD
 
 Output::Output(vtkPMBContourFilter* filter, vtkImageData* image, vtkDataArray* contoured, const pmb_sizes& sizes,
   OutputMemory* memory, bool onGPU)
-  : Image(image)
-  , Sizes(sizes)
-  , Kept(memory)
-  , OnGPU(onGPU)
+  : Surface(sizes, memory, onGPU)
+  , Image(image)
 {
-  this->Mesh.struct_size = sizeof(pmb_mesh);
-  this->Mesh.point_capacity = sizes.points;
-  this->Mesh.triangle_capacity = sizes.triangles;
   this->Mesh.gradient_estimator = static_cast<pmb_gradient_estimator>(filter->GetNormalEstimator());
   this->AllocatePointArrays(filter, contoured);
-  AllocateTriangles(this->Polys, filter->GetUse64BitIds() != 0, this->Kept, this->OnGPU, this->Mesh);
+  this->AddTriangles(filter->GetUse64BitIds() != 0);
   this->AllocateCellArrays(filter);
-}
-
-void Output::Prepare(vtkDataArray* array, const char* name, int components, vtkIdType n)
-{
-  array->SetName(name);
-  array->SetNumberOfComponents(components);
-  // With a GPU also those few that the core fills on the CPU: the pool has its pages already, new memory does not.
-  Allocate(array, n, this->Kept, this->OnGPU);
-}
-
-vtkSmartPointer<vtkDataArray> Output::NewReal(bool wide, const char* name, int components)
-{
-  auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(wide ? VTK_DOUBLE : VTK_FLOAT));
-  this->Prepare(array, name, components, this->Sizes.points);
-  return array;
 }
 
 void Output::AllocatePointArrays(vtkPMBContourFilter* filter, vtkDataArray* contoured)
 {
-  this->Points = this->NewReal(WantsDoublePoints(filter, contoured), "Points", 3);
-  const Memory points = FindMemory(this->Points);
-  this->Mesh.points = points.Samples;
-  this->Mesh.point_ranges = this->PointRanges;
-  this->Mesh.point_type = points.Type;
+  this->AddPoints(WantsDoublePoints(filter, contoured));
   if (filter->GetComputeNormals())
   {
-    this->Normals = this->NewReal(false, NormalsName, 3);
-    this->Mesh.normals = static_cast<float*>(this->Normals->GetVoidPointer(0));
-    this->Mesh.normal_ranges = this->NormalRanges;
+    this->AddNormals();
   }
   if (filter->GetComputeGradients())
   {
@@ -167,18 +139,8 @@ void Output::AllocatePointArrays(vtkPMBContourFilter* filter, vtkDataArray* cont
   }
   for (vtkDataArray* array : SelectPointArrays(filter, this->Image, contoured, /*isSurface=*/true))
   {
-    const Memory from = FindMemory(array);
-    this->PassedArrays.push_back({ array, NewLike(array, this->Sizes.points, this->Kept, this->OnGPU), nullptr });
-    pmb_attribute attribute = {};
-    attribute.samples = from.Samples; // null: CopyInputs() sets it
-    attribute.type = from.Type;
-    attribute.components = array->GetNumberOfComponents();
-    attribute.version = from.Samples ? array->GetMTime() : 0; // 0: of a copy that lives no longer than this
-    attribute.output = FindMemory(this->PassedArrays.back().To).Samples;
-    this->Attributes.push_back(attribute);
+    this->Pass(array, array->GetMTime());
   }
-  this->Mesh.attributes = this->Attributes.data();
-  this->Mesh.attribute_count = static_cast<int64_t>(this->Attributes.size());
 }
 
 void Output::CopyInputs(const Report& report)
@@ -326,20 +288,14 @@ void Output::CopyCells(int threads, const Report& report)
 void Output::Finish(vtkPolyData* output, int threads, const Report& report)
 {
   this->CopyCells(threads, report);
-  vtkNew<vtkPoints> points;
-  points->SetData(this->Points);
-  output->SetPoints(points);
-  output->SetPolys(this->Polys);
+  Surface::Finish(output);
   for (vtkAbstractArray* array : this->CellArrays)
   {
     output->GetCellData()->AddArray(array);
   }
   CopyActiveAttributes(this->Image->GetCellData(), output->GetCellData());
   vtkPointData* pointData = output->GetPointData();
-  for (const Passed& passed : this->PassedArrays)
-  {
-    pointData->AddArray(passed.To);
-  }
+  this->AddPassed(pointData);
   pointData->SetScalars(this->Scalars);
   pointData->SetVectors(this->Gradients);
   pointData->SetNormals(this->Normals);
@@ -363,9 +319,7 @@ pmb_status Output::KeepRanges(pmb_context* context, const std::vector<pmb_sizes>
     }
     status = FindAndKeepRange(context, values, this->Scalars);
   }
-  return status == PMB_OK
-    ? vtkPMB::KeepRanges(context, this->PointRanges, this->NormalRanges, this->Normals, this->Scalars, output)
-    : status;
+  return status == PMB_OK ? Surface::KeepRanges(context, this->Scalars, output) : status;
 }
 }
 VTK_ABI_NAMESPACE_END

@@ -5,14 +5,10 @@
 #ifndef vtkPMBContourOutput_h
 #define vtkPMBContourOutput_h
 
-#include "vtkCellArray.h"
 #include "vtkCellData.h"
 #include "vtkIdList.h"
-#include "vtkNew.h"
-#include "vtkPMBMemory.h"
+#include "vtkPMBOutput.h"
 #include "vtkPMBProgress.h"
-
-#include "pmb.h"
 
 #include <utility>
 #include <vector>
@@ -37,17 +33,14 @@ std::vector<vtkDataArray*> SelectPointArrays(
 // would not be unique.
 void SelectCellArrays(vtkPMBContourFilter* filter, vtkImageData* image, vtkCellData* selected);
 
-class Output
+class Output : public Surface
 {
 public:
   // Allocates all arrays. memory: that of the output before. onGPU: a GPU writes them. Throws std::bad_alloc.
   Output(vtkPMBContourFilter* filter, vtkImageData* image, vtkDataArray* contoured, const pmb_sizes& sizes,
     OutputMemory* memory, bool onGPU);
 
-  // Where the core writes.
-  const pmb_mesh& GetMesh() const { return this->Mesh; }
-
-  // Calls vtkPMB::KeepRanges(). parts: of the mesh as it is now.
+  // As that of Surface. parts: of the mesh as it is now.
   pmb_status KeepRanges(pmb_context* context, const std::vector<pmb_sizes>& parts, vtkPolyData* output) const;
 
   // Counts memory that does not go to the output.
@@ -65,31 +58,12 @@ public:
   void Finish(vtkPolyData* output, int threads, const Report& report);
 
 private:
-  void Prepare(vtkDataArray* array, const char* name, int components, vtkIdType n);
-  vtkSmartPointer<vtkDataArray> NewReal(bool wide, const char* name, int components);
   void AllocatePointArrays(vtkPMBContourFilter* filter, vtkDataArray* contoured);
   void AllocateCellArrays(vtkPMBContourFilter* filter);
   void CopyCells(int threads, const Report& report);
 
   vtkImageData* Image;
-  pmb_sizes Sizes;
-  OutputMemory* Kept;
-  bool OnGPU;
-  pmb_mesh Mesh = {};
-  double PointRanges[8], NormalRanges[8]; // that the core finds
-  vtkSmartPointer<vtkDataArray> Points;
-  vtkSmartPointer<vtkDataArray> Normals;
-  vtkSmartPointer<vtkDataArray> Gradients;
-  vtkSmartPointer<vtkDataArray> Scalars;
-  vtkNew<vtkCellArray> Polys;
-  struct Passed // another point array
-  {
-    vtkDataArray* From;
-    vtkSmartPointer<vtkDataArray> To;
-    vtkSmartPointer<vtkDataArray> Copy; // where the core cannot read it in place
-  };
-  std::vector<Passed> PassedArrays;
-  std::vector<pmb_attribute> Attributes;                                        // of them
+  vtkSmartPointer<vtkDataArray> Gradients, Scalars;
   std::vector<vtkSmartPointer<vtkAbstractArray>> CellArrays;                    // of the output
   std::vector<std::pair<vtkDataArray*, vtkDataArray*>> PlainCellArrays;         // in one piece of memory: from, to
   std::vector<std::pair<vtkAbstractArray*, vtkAbstractArray*>> OtherCellArrays; // texts, bits and other layouts

@@ -2,13 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBParticleCore.h"
 
-#include "vtkCellArray.h"
-#include "vtkFloatArray.h"
 #include "vtkPMBMeasures.h"
 #include "vtkPMBMeshOrigin.h"
 #include "vtkPMBOutput.h"
 #include "vtkPointData.h"
-#include "vtkPoints.h"
 #include "vtkPolyData.h"
 #include "vtkTimeStamp.h"
 
@@ -17,38 +14,6 @@ namespace vtkPMB
 {
 namespace
 {
-// The point arrays that the core interpolates to the surface.
-class PassedArrays
-{
-public:
-  // Makes the arrays of n points, and tells the core.
-  void Prepare(const Particles& particles, vtkIdType n, OutputMemory& memory, bool onGPU, pmb_mesh& mesh)
-  {
-    for (vtkDataArray* array : particles.Passed)
-    {
-      const Memory from = FindMemory(array);
-      this->To.push_back(NewLike(array, n, &memory, onGPU));
-      this->Attributes.push_back(
-        { from.Samples, from.Type, array->GetNumberOfComponents(), FindMemory(this->To.back()).Samples, 0 });
-    }
-    mesh.attributes = this->Attributes.data();
-    mesh.attribute_count = n > 0 ? static_cast<int64_t>(this->Attributes.size()) : 0;
-  }
-
-  void Finish(const Particles& particles, vtkPointData* to)
-  {
-    for (vtkDataArray* array : this->To)
-    {
-      to->AddArray(array);
-    }
-    CopyActiveAttributes(particles.Attributes, to);
-  }
-
-private:
-  std::vector<vtkSmartPointer<vtkDataArray>> To;
-  std::vector<pmb_attribute> Attributes;
-};
-
 // Adds the measures to the output. Throws Failed; returns PMB_OK or PMB_ABORTED.
 pmb_status Measure(const Context& context, const pmb_mesh& mesh, ParticleJob& job)
 {
@@ -66,50 +31,30 @@ pmb_status Measure(const Context& context, const pmb_mesh& mesh, ParticleJob& jo
 // Fills the output; its arrays are written in place.
 pmb_status Emit(const Context& context, OutputMemory& memory, ParticleJob& job)
 {
-  const pmb_particle_sizes& sizes = job.Sizes;
-  PassedArrays passed;
-  vtkNew<vtkFloatArray> directions;
-  const auto places =
-    vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(job.WidePoints ? VTK_DOUBLE : VTK_FLOAT));
-  vtkNew<vtkCellArray> triangles;
-  double pointRanges[8], normalRanges[8];
-  pmb_mesh mesh = {};
-  mesh.struct_size = sizeof(mesh);
-  mesh.point_capacity = sizes.points;
-  mesh.triangle_capacity = sizes.triangles;
-  places->SetNumberOfComponents(3);
-  Allocate(places, sizes.points, &memory, context.OnGPU);
-  AllocateTriangles(triangles, job.WideIds, &memory, context.OnGPU, mesh);
-  mesh.points = places->GetVoidPointer(0);
-  mesh.point_type = job.WidePoints ? PMB_FLOAT64 : PMB_FLOAT32;
-  mesh.point_ranges = pointRanges;
+  Surface arrays({ job.Sizes.points, job.Sizes.triangles }, &memory, context.OnGPU);
+  arrays.AddPoints(job.WidePoints);
+  arrays.AddTriangles(job.WideIds);
   if (job.Normals)
   {
-    directions->SetName("Normals");
-    directions->SetNumberOfComponents(3);
-    Allocate(directions, sizes.points, &memory, context.OnGPU);
-    mesh.normals = directions->GetPointer(0);
-    mesh.normal_ranges = normalRanges;
+    arrays.AddNormals();
   }
-  passed.Prepare(job.From, sizes.points, memory, context.OnGPU, mesh);
+  for (vtkDataArray* array : job.From.Passed)
+  {
+    arrays.Pass(array, 0);
+  }
   memory.Close(); // before anything new is written
-  const pmb_status status = pmb_particles_emit(context.Particles.get(), &mesh);
+  pmb_status status = pmb_particles_emit(context.Particles.get(), &arrays.GetMesh());
   if (status != PMB_OK)
   {
     return status;
   }
-  vtkNew<vtkPoints> points;
-  points->SetData(places);
-  job.Output->SetPoints(points);
-  job.Output->SetPolys(triangles);
-  if (job.Normals)
-  {
-    job.Output->GetPointData()->SetNormals(directions);
-  }
-  passed.Finish(job.From, job.Output->GetPointData());
-  const pmb_status measured = job.Measures ? Measure(context, mesh, job) : PMB_OK;
-  return measured != PMB_OK ? measured
-                            : KeepRanges(context.Get(), pointRanges, normalRanges, directions, nullptr, job.Output);
+  vtkPointData* pointData = job.Output->GetPointData();
+  arrays.Finish(job.Output);
+  pointData->SetNormals(arrays.GetNormals());
+  arrays.AddPassed(pointData);
+  CopyActiveAttributes(job.From.Attributes, pointData);
+  status = job.Measures ? Measure(context, arrays.GetMesh(), job) : PMB_OK;
+  return status == PMB_OK ? arrays.KeepRanges(context.Get(), nullptr, job.Output) : status;
 }
 
 pmb_status CountAndEmit(const Context& context, OutputMemory& memory, ParticleJob& job)

@@ -165,7 +165,7 @@ std::string vtkPMBRayCaster::Run(
     Binding volume;
     volume.Describe(image, image->GetMTime(), array, component);
     Context& context = this->Contexts->Choose(volume, false);
-    context.Ask({ this->Device, this->DeviceIndex, this->DeviceMemoryLimit, this->NumberOfThreads }, volume);
+    context.Ask({ this->Device, -1, 0.0, this->NumberOfThreads }, volume);
     const pmb_progress stops = target ? IsStopped : nullptr;
     const pmb_status status = context.Run(
       [&]
@@ -216,10 +216,5 @@ std::string vtkPMBRayCaster::Explore(
   curve->SetNumberOfValues(0);
   return this->Run(
     image, array, 0, nullptr, [&](Context& context) { return vtkPMB::Explore(context, isovalues, curve); });
-}
-
-void vtkPMBRayCaster::Release()
-{
-  this->Contexts->GetUsage(true);
 }
 VTK_ABI_NAMESPACE_END

@@ -38,8 +38,6 @@ public:
 
   // Where to compute, as in vtkPMBContourFilter.
   int Device;
-  int DeviceIndex = -1;
-  double DeviceMemoryLimit = 0.0;
   int NumberOfThreads = 0;
 
   // Colors surfaces, by the table: one component, a value for each sample. nullptr: isovalues do.
@@ -82,9 +80,6 @@ public:
   // Finds isovalues to start with, the best first, and the curve of vtkPMBContourFilter::GetIsovalueCurve(). Both are empty where
   // nothing can be suggested. Returns what went wrong.
   std::string Explore(vtkImageData* image, vtkDataArray* array, vtkDoubleArray* isovalues, vtkDoubleArray* curve);
-
-  // Frees GPU memory. The next cast uploads the volume again.
-  void Release();
 
 private:
   std::string Run(vtkImageData* image, vtkDataArray* array, int component, Target* target,

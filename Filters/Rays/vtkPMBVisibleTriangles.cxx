@@ -9,8 +9,7 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 vtkPMBVisibleTriangles::vtkPMBVisibleTriangles(bool onGPU)
-  : OnGPU(onGPU)
-  , Core(nullptr, pmb_destroy)
+  : Core(nullptr, pmb_destroy)
 {
   pmb_options options = {};
   pmb_context* core = nullptr;

@@ -35,7 +35,6 @@ public:
 private:
   bool IsFound(int status);
 
-  const bool OnGPU;
   std::unique_ptr<pmb_context, void (*)(pmb_context*)> Core; // null: there is none
 };
 VTK_ABI_NAMESPACE_END

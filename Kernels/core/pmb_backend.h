@@ -6,7 +6,7 @@
 
 #include "core/pmb_isovalue.h"
 #include "core/pmb_memory.h"
-#include "core/pmb_threads.h"
+#include "core/pmb_path.h"
 #include "pmb.h"
 #include "shared/pmb_point.h"
 
@@ -17,13 +17,6 @@ typedef struct pmb_group {
   int64_t count;    /* 1 to context->at_once */
   pmb_sizes base;   /* points and triangles in the mesh before this group; for emit */
 } pmb_group;
-
-enum { PMB_GL_BUFFERS = 3 }; /* points, normals, triangles */
-
-struct pmb_ray_request; /* pmb_rays.h, pmb_ray.h */
-struct pmb_ray_job;
-struct pmb_particles;   /* pmb_particle_job.h */
-struct pmb_visible_job; /* pmb_visible_job.h */
 
 /* Functions return a status whose text pmb_fail has set; PMB_INVALID only for pointers that are not where on_device says. */
 typedef struct pmb_backend {
@@ -48,41 +41,34 @@ typedef struct pmb_backend {
   int finds_ranges;
   /* Fills the offsets of a mesh in device memory; NULL: the backend has no device. */
   pmb_status (*fill_offsets)(pmb_context *context, const pmb_mesh *mesh, int64_t triangles);
-  /* OpenGL's buffers; NULL: the backend has none. map_gl gives the device memory of those that have a name, and its bytes,
-   * until unmap_gl, which follows a success. */
-  pmb_status (*register_gl)(pmb_context *context, pmb_gl_buffers *buffers);
-  void (*unregister_gl)(pmb_gl_buffers *buffers);
-  pmb_status (*map_gl)(
-    pmb_context *context, pmb_gl_buffers *buffers, void *memory[PMB_GL_BUFFERS], size_t bytes[PMB_GL_BUFFERS]);
-  pmb_status (*move_gl)(pmb_context *context, float *points, int64_t count, const double *shift, const double *scale);
-  pmb_status (*unmap_gl)(pmb_context *context, pmb_gl_buffers *buffers);
-  /* Fills the arrays of a request for rays; the job lacks the volume's place. NULL: pmb_cast_rays does it on the CPU. */
-  pmb_status (*cast_rays)(pmb_context *context, const struct pmb_ray_request *request, const struct pmb_ray_job *job);
-  /* Surfaces of particles; NULL: the CPU makes them. count: sets on_device of the particles where it has counted them; else it
-   * leaves them to the CPU. drop: frees what count has kept for emit. */
-  pmb_status (*count_particles)(pmb_context *context, struct pmb_particles *particles);
-  pmb_status (*emit_particles)(pmb_context *context, struct pmb_particles *particles, const pmb_mesh *mesh);
-  void (*drop_particles)(pmb_context *context, const struct pmb_particles *particles);
-  /* The visible triangles of a mesh in device memory; NULL: the backend has none. */
-  pmb_status (*find_visible)(pmb_context *context, const struct pmb_visible_job *job, int64_t *count);
+  /* Functions of features, each declared by the feature; NULL: the CPU does the work, or the backend has none. */
+  const struct pmb_gl_functions *gl;              /* gl/pmb_gl_job.h */
+  const struct pmb_ray_functions *rays;           /* rays/pmb_ray_tile.h */
+  const struct pmb_particle_functions *particles; /* particles/pmb_particle_job.h */
+  const struct pmb_visible_functions *visible;    /* visible/pmb_visible_job.h */
 } pmb_backend;
 
-struct pmb_gl_buffers {
-  const pmb_backend *backend;
-  unsigned names[PMB_GL_BUFFERS]; /* 0: none */
-  int count;                      /* of the names that are not 0, and of resources */
-  void *resources[PMB_GL_BUFFERS];
-  int device;
-  uint32_t generation; /* of the device's state */
-};
+/* What a feature keeps with a context. Its struct begins with buffers, which are freed with it. */
+typedef struct pmb_part_kind {
+  size_t size;
+  int buffers;   /* pmb_buffers at its beginning */
+  int of_volume; /* freed when the volume is unbound; else with the context */
+} pmb_part_kind;
 
 extern const pmb_backend pmb_cpu_backend;
 extern const pmb_backend pmb_cuda_backend; /* in builds without CUDA its create says so */
 
+/* NULL if a GPU can be used, else the reason; valid until the next call on this thread. */
+const char *pmb_cuda_missing(void);
+
 struct pmb_context {
   const pmb_backend *backend;
-  void *state;   /* the backend's own */
-  pmb_info info; /* but bytes, peak_bytes and threads; device_number: as asked for, until the GPU is chosen */
+  void *state;            /* the backend's own */
+  struct pmb_part *parts; /* of features */
+  uint64_t last_version;  /* numbers for versions of what features keep */
+  pmb_path path;
+  int full_rules_only; /* the "reference" path */
+  pmb_info info;       /* but bytes, peak_bytes and threads; device_number: as asked for, until the GPU is chosen */
   int64_t device_limit;
   pmb_memory memory;
   pmb_crew crew;
@@ -98,10 +84,7 @@ struct pmb_context {
   pmb_buffer isovalues;                     /* pmb_isovalue, each */
   pmb_buffer sizes;                         /* pmb_sizes, each */
   pmb_sizes total;
-  pmb_buffer copied;     /* int64_t: what pmb_split_sheets has doubled */
-  pmb_buffer visible[3]; /* of pmb_find_visible: depths, flags, sums */
-  pmb_buffer ray_tables; /* of the last pmb_cast_rays that had tables */
-  uint64_t ray_tables_version;
+  pmb_buffer copied; /* int64_t: what pmb_split_sheets has doubled */
 
   char error[512];
   char note[512]; /* device_note, where it is not static */
@@ -139,6 +122,12 @@ static inline int64_t pmb_smaller(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
+/* The number of chunks of n elements. */
+static inline int64_t pmb_chunks(int64_t n, int64_t chunk)
+{
+  return (n + chunk - 1) / chunk;
+}
+
 /* Element i of ids. */
 static inline int64_t pmb_load_id(const void *ids, int64_t i, int wide)
 {
@@ -163,8 +152,16 @@ pmb_status pmb_begin(pmb_context *context);
 /* pmb_buffer_reserve (of `what`, for the error text), pmb_crew_loop and pmb_crew_report with a status and its text. */
 pmb_status pmb_reserve(pmb_context *context, pmb_buffer *buffer, int64_t count, size_t size, const char *what);
 pmb_status pmb_loop(pmb_context *context, int64_t count, pmb_body *body, void *arg);
+/* pmb_loop that covers the call's progress from `begin` to `end`. */
+pmb_status pmb_pass(pmb_context *context, double begin, double end, int64_t count, pmb_body *body, void *arg);
 pmb_status pmb_report(pmb_context *context, double fraction);
 pmb_status pmb_aborted(pmb_context *context);
+
+/* The context's part of a kind, zeroed when it is made, at the first call. NULL with the error text of `call`: no memory. */
+void *pmb_part_of(pmb_context *context, const pmb_part_kind *kind, const char *call);
+
+/* Frees the part of a kind; NULL: all, or only those of the volume. */
+void pmb_free_parts(pmb_context *context, const pmb_part_kind *kind, int only_of_volume);
 
 /* Frees the buffers of a list that ends with NULL. */
 void pmb_free_buffers(pmb_context *context, pmb_buffer *const *buffers);

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "core/pmb_backend.h"
-#include "cuda/pmb_cuda.h"
-#include "shared/pmb_hidden.h"
+#include "core/pmb_hidden.h"
 
 /* The error text of pmb_create, which has no context to keep it. */
 static _Thread_local char create_error[512];
@@ -50,6 +49,13 @@ pmb_status pmb_loop(pmb_context *context, int64_t count, pmb_body *body, void *a
   return pmb_crew_loop(&context->crew, (size_t)count, body, arg) ? PMB_OK : pmb_aborted(context);
 }
 
+pmb_status pmb_pass(pmb_context *context, double begin, double end, int64_t count, pmb_body *body, void *arg)
+{
+  context->crew.fraction_begin = begin;
+  context->crew.fraction_end = end;
+  return pmb_loop(context, count, body, arg);
+}
+
 pmb_status pmb_report(pmb_context *context, double fraction)
 {
   return pmb_crew_report(&context->crew, fraction) ? PMB_OK : pmb_aborted(context);
@@ -59,6 +65,48 @@ void pmb_free_buffers(pmb_context *context, pmb_buffer *const *buffers)
 {
   for (; *buffers; ++buffers) {
     pmb_buffer_free(&context->memory, *buffers);
+  }
+}
+
+/* Precedes the feature's struct in memory. */
+typedef struct pmb_part {
+  struct pmb_part *next;
+  const pmb_part_kind *kind;
+} pmb_part;
+
+void *pmb_part_of(pmb_context *context, const pmb_part_kind *kind, const char *call)
+{
+  pmb_part *part = context->parts;
+  while (part && part->kind != kind) {
+    part = part->next;
+  }
+  if (!part) {
+    const size_t bytes = sizeof(*part) + kind->size;
+    part = pmb_memory_take(&context->memory, 1, bytes);
+    if (!part) {
+      pmb_fail(context, PMB_OUT_OF_MEMORY, "%s: no memory for %zu bytes", call, bytes);
+      return NULL;
+    }
+    memset(part, 0, bytes);
+    part->next = context->parts;
+    part->kind = kind;
+    context->parts = part;
+  }
+  return part + 1;
+}
+
+void pmb_free_parts(pmb_context *context, const pmb_part_kind *kind, int only_of_volume)
+{
+  for (pmb_part **at = &context->parts, *part; (part = *at);) {
+    if ((kind && part->kind != kind) || (only_of_volume && !part->kind->of_volume)) {
+      at = &part->next;
+      continue;
+    }
+    for (int i = 0; i < part->kind->buffers; ++i) {
+      pmb_buffer_free(&context->memory, (pmb_buffer *)(part + 1) + i);
+    }
+    *at = part->next;
+    pmb_memory_give(&context->memory, part);
   }
 }
 
@@ -169,6 +217,7 @@ pmb_status pmb_create(const pmb_options *options, pmb_context **context)
   memset(made, 0, sizeof(*made));
   made->memory = memory;
   made->info.maximum = -1;
+  made->path = pmb_best_path();
   pmb_crew_make(&made->crew, options->threads, options->executor);
   choose_backend(made, options);
   pmb_status status = made->backend->create(made, options->cpu_path);
@@ -190,8 +239,7 @@ void pmb_destroy(pmb_context *context)
     pmb_unbind(context);
     context->backend->destroy(context);
     pmb_crew_free();
-    pmb_free_buffers(
-      context, (pmb_buffer *[]){ &context->visible[0], &context->visible[1], &context->visible[2], NULL });
+    pmb_free_parts(context, NULL, 0);
     pmb_memory memory = context->memory;
     pmb_memory_give(&memory, context);
   }
@@ -201,8 +249,8 @@ void pmb_unbind(pmb_context *context)
 {
   if (context) {
     context->backend->unbind(context);
-    pmb_free_buffers(context,
-      (pmb_buffer *[]){ &context->isovalues, &context->sizes, &context->copied, &context->ray_tables, NULL });
+    pmb_free_parts(context, NULL, 1);
+    pmb_free_buffers(context, (pmb_buffer *[]){ &context->isovalues, &context->sizes, &context->copied, NULL });
     context->bound = context->counted = 0;
     context->classified_begin = context->classified_end = 0;
     context->at_once = 1;

@@ -2,79 +2,31 @@
  * The CPU backend's passes, in their order. */
 #include "cpu/pmb_cpu.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* The loops of an instruction set. */
-#define PMB_CPU_LOOPS(path)                                                                                    \
-  pmb_body pmb_cpu_summarize_##path, pmb_cpu_select_count_##path, pmb_cpu_select_write_##path,                 \
-    pmb_cpu_classify_##path, pmb_cpu_emit_##path, pmb_particle_densities_##path, pmb_particle_shapes_##path,   \
-    pmb_particle_potential_##path, pmb_particle_refine_##path, pmb_particle_classify_##path,                   \
-    pmb_particle_parameters_##path, pmb_particle_emit_##path, pmb_particle_sample_##path, pmb_ray_tile_##path, \
-    pmb_visible_occlude_##path;                                                                                \
-  static const pmb_cpu_loops path##_loops = { #path, pmb_cpu_summarize_##path, pmb_cpu_select_count_##path,    \
-    pmb_cpu_select_write_##path, pmb_cpu_classify_##path, pmb_cpu_emit_##path, pmb_particle_densities_##path,  \
-    pmb_particle_shapes_##path, pmb_particle_potential_##path, pmb_particle_refine_##path,                     \
-    pmb_particle_classify_##path, pmb_particle_parameters_##path, pmb_particle_emit_##path,                    \
-    pmb_particle_sample_##path, pmb_ray_tile_##path, pmb_visible_occlude_##path };
-PMB_CPU_LOOPS(portable)
-#if defined(PMB_AVX2)
-PMB_CPU_LOOPS(avx2)
-#endif
-#if defined(PMB_AVX512)
-PMB_CPU_LOOPS(avx512)
-#endif
-
-const pmb_cpu_loops *pmb_cpu_find_loops(const char *path)
-{
-  const struct {
-    const pmb_cpu_loops *loops;
-    int runs_here;
-  } all[] = {
-#if defined(PMB_AVX512)
-    { &avx512_loops,
-      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi") &&
-        __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq") &&
-        __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2") },
-#endif
-#if defined(PMB_AVX2)
-    { &avx2_loops, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") },
-#endif
-    { &portable_loops, 1 },
-  };
-  path = path && strcmp(path, "reference") == 0 ? "portable" : path;
-  for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); ++i) {
-    if (all[i].runs_here && (!path || strcmp(path, all[i].loops->name) == 0)) {
-      return all[i].loops;
-    }
-  }
-  return NULL;
-}
+PMB_DECLARE_LOOP(pmb_cpu_summarize);
+PMB_DECLARE_LOOP(pmb_cpu_select_count);
+PMB_DECLARE_LOOP(pmb_cpu_select_write);
+PMB_DECLARE_LOOP(pmb_cpu_classify);
+PMB_DECLARE_LOOP(pmb_cpu_emit);
 
 static pmb_status cpu_create(pmb_context *context, const char *path)
 {
-  const char *variable = getenv("PMB_CPU_PATH");
-  const char *named_by = path ? "cpu_path" : "PMB_CPU_PATH";
-  path = path || !variable || !*variable ? path : variable;
-  const pmb_cpu_loops *loops = pmb_cpu_find_loops(path);
-  if (!loops) {
-    return pmb_fail(context, PMB_UNAVAILABLE,
-      "%s \"%.40s\" is not available; leave it out to use \"%s\", or use \"portable\" or \"reference\"", named_by,
-      path, pmb_cpu_find_loops(NULL)->name);
-  }
+  PMB_STEP(pmb_choose_path(context, path));
   pmb_cpu *cpu = pmb_memory_take(&context->memory, 1, sizeof(*cpu));
   if (!cpu) {
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for the CPU backend (%zu bytes)", sizeof(*cpu));
   }
   memset(cpu, 0, sizeof(*cpu));
-  cpu->loops = loops;
-  cpu->full_rules_only = path && strcmp(path, "reference") == 0;
-  cpu->context = context;
-  cpu->volume = &context->volume;
-  cpu->frame = &context->frame;
+  cpu->loops = (pmb_cpu_loops){ .summarize = PMB_LOOP(context, pmb_cpu_summarize),
+    .select_count = PMB_LOOP(context, pmb_cpu_select_count),
+    .select_write = PMB_LOOP(context, pmb_cpu_select_write),
+    .classify = PMB_LOOP(context, pmb_cpu_classify),
+    .emit = PMB_LOOP(context, pmb_cpu_emit) };
+  cpu->volume = cpu->surface.volume = &context->volume;
+  cpu->surface.frame = &context->frame;
+  cpu->surface.full_rules_only = context->full_rules_only;
   context->state = cpu;
-  context->info.path = cpu->full_rules_only ? "reference" : loops->name;
   return PMB_OK;
 }
 
@@ -111,11 +63,6 @@ static void cpu_destroy(pmb_context *context)
   context->state = NULL;
 }
 
-static size_t chunks_of(int64_t n, int64_t chunk)
-{
-  return (size_t)((n + chunk - 1) / chunk);
-}
-
 /* A worker for each `each` bricks, at most all workers. */
 static int workers_for(const pmb_context *context, int64_t bricks, int64_t each)
 {
@@ -123,9 +70,9 @@ static int workers_for(const pmb_context *context, int64_t bricks, int64_t each)
   return worth < 1 ? 1 : worth < context->crew.workers ? (int)worth : context->crew.workers;
 }
 
-static pmb_status run(pmb_context *context, int workers, size_t count, pmb_body *body)
+static pmb_status run(pmb_context *context, int workers, size_t count, pmb_body *body, void *arg)
 {
-  return pmb_crew_loop_apart(&context->crew, workers, count, body, context->state) ? PMB_OK : pmb_aborted(context);
+  return pmb_crew_loop_apart(&context->crew, workers, count, body, arg) ? PMB_OK : pmb_aborted(context);
 }
 
 /* The volume's range, from those of the blocks. */
@@ -135,12 +82,12 @@ static void reduce_ranges(pmb_context *context, pmb_cpu *cpu, int64_t blocks)
   context->info.minimum = INFINITY;
   context->info.maximum = -INFINITY;
   context->info.nonfinite_bricks = 0;
-  cpu->any_flags = 0;
+  cpu->surface.any_flags = 0;
   for (int64_t i = 0; i < blocks; ++i) {
     context->info.minimum = ranges[i].minimum < context->info.minimum ? ranges[i].minimum : context->info.minimum;
     context->info.maximum = ranges[i].maximum > context->info.maximum ? ranges[i].maximum : context->info.maximum;
     context->info.nonfinite_bricks += ranges[i].nonfinite;
-    cpu->any_flags |= ranges[i].flags;
+    cpu->surface.any_flags |= ranges[i].flags;
   }
   /* Blocks depend on the number of workers, so the sign of a zero must not. */
   context->info.minimum += 0.0;
@@ -183,20 +130,22 @@ static pmb_status cpu_bind(pmb_context *context)
   }
   const size_t type_size = pmb_type_size(cpu->volume->type);
   const double samples = (double)cpu->volume->dims[0] * (double)cpu->volume->dims[1] * (double)cpu->volume->dims[2];
-  cpu->is_cached = samples * (double)type_size <= PMB_CPU_CACHED_BYTES;
+  cpu->surface.is_cached = samples * (double)type_size <= PMB_CPU_CACHED_BYTES;
   context->info.bricks = cpu->brick_count;
   context->at_once = PMB_CPU_ISOVALUES;
   if (cpu->bricks[0] > INT32_MAX || cpu->bricks[1] > INT32_MAX || cpu->bricks[2] > INT32_MAX) {
     return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: more than 2^31 bricks along an axis");
   }
-  cpu->tables = pmb_cpu_tables_for(cpu->frame->mirrored);
+  memcpy(cpu->surface.bricks, cpu->bricks, sizeof(cpu->bricks));
+  cpu->surface.tables = pmb_cpu_tables_for(context->frame.mirrored);
   const int workers = workers_for(context, cpu->brick_count, PMB_CPU_SUMMARIZED_EACH);
   const int64_t blocks = divide_bricks(cpu, workers);
   PMB_STEP(pmb_reserve(
     context, &cpu->summary, cpu->brick_count + PMB_CPU_SUMMARY_SPARE, 2 * type_size, "the summary (bricks)"));
   PMB_STEP(pmb_reserve(context, &cpu->flags, cpu->brick_count, 1, "the summary (bricks)"));
   PMB_STEP(pmb_reserve(context, &cpu->ranges, blocks, sizeof(pmb_cpu_range), "the summary (bricks)"));
-  PMB_STEP(run(context, workers, (size_t)blocks, cpu->loops->summarize));
+  PMB_STEP(run(context, workers, (size_t)blocks, cpu->loops.summarize, cpu));
+  cpu->surface.flags = cpu->flags.data;
   reduce_ranges(context, cpu, blocks);
   pmb_buffer_free(&context->memory, &cpu->ranges);
   return PMB_OK;
@@ -204,7 +153,7 @@ static pmb_status cpu_bind(pmb_context *context)
 
 static size_t record_chunks(const pmb_cpu *cpu, int64_t records)
 {
-  return chunks_of(records, (int64_t)1 << cpu->found.chunk_shift);
+  return (size_t)pmb_chunks(records, (int64_t)1 << cpu->found.chunk_shift);
 }
 
 /* Pass select: the active bricks, in order (PMB paper, section 4.2, without its atomics). */
@@ -215,10 +164,10 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
   while (cpu->select_chunk > PMB_CPU_SELECT_CHUNK_LEAST && all / cpu->select_chunk < 4 * workers) {
     cpu->select_chunk /= 2;
   }
-  const size_t chunks = chunks_of(all, cpu->select_chunk);
+  const size_t chunks = (size_t)pmb_chunks(all, cpu->select_chunk);
   PMB_STEP(pmb_reserve(context, &cpu->found.map, all, sizeof(uint32_t), "the brick map"));
   PMB_STEP(pmb_reserve(context, &cpu->counts, (int64_t)chunks, sizeof(int64_t), "the brick map"));
-  PMB_STEP(run(context, workers_for(context, all, PMB_CPU_LOOKED_AT_EACH), chunks, cpu->loops->select_count));
+  PMB_STEP(run(context, workers_for(context, all, PMB_CPU_LOOKED_AT_EACH), chunks, cpu->loops.select_count, cpu));
   int64_t *counts = cpu->counts.data;
   int64_t active = 0;
   for (size_t i = 0; i < chunks; ++i) {
@@ -239,7 +188,8 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
   PMB_STEP(pmb_reserve(context, &cpu->found.records, active, sizeof(pmb_cpu_record), "the active bricks"));
   PMB_STEP(pmb_reserve(context, &cpu->found.chunks, record_count, sizeof(pmb_sizes), "the active bricks"));
   cpu->found.record_count = context->info.active_bricks = active;
-  return run(context, workers_for(context, active + all / 8, PMB_CPU_LISTED_EACH), chunks, cpu->loops->select_write);
+  return run(
+    context, workers_for(context, active + all / 8, PMB_CPU_LISTED_EACH), chunks, cpu->loops.select_write, cpu);
 }
 
 /* Pass scan: replaces the size of each chunk by that of all chunks before it. Returns the size of all. */
@@ -271,6 +221,23 @@ static int64_t bytes_held(const pmb_cpu_found *found)
   return (int64_t)(found->map.capacity + found->records.capacity + found->chunks.capacity);
 }
 
+/* Runs a pass over the chunks of the isovalue's active bricks. each: of workers_for. */
+static pmb_status run_on_records(pmb_context *context, int64_t each, pmb_body *pass)
+{
+  pmb_cpu *cpu = context->state;
+  const pmb_cpu_found *found = &cpu->found;
+  pmb_cpu_surface *surface = &cpu->surface;
+  surface->isovalue = cpu->isovalue;
+  surface->records = found->records.data;
+  surface->record_count = found->record_count;
+  surface->chunk_shift = found->chunk_shift;
+  surface->chunks = found->chunks.data;
+  surface->map = found->map.data;
+  surface->scratch = cpu->scratch.data;
+  const int workers = workers_for(context, found->record_count, each);
+  return run(context, workers, record_chunks(cpu, found->record_count), pass, surface);
+}
+
 /* Select and classify for one isovalue, which may keep `allowed` bytes. begin, end: its part of the progress. */
 static pmb_status count_isovalue(
   pmb_context *context, const pmb_isovalue *isovalue, int64_t allowed, double begin, double end)
@@ -290,8 +257,7 @@ static pmb_status count_isovalue(
     return PMB_OUT_OF_MEMORY;
   }
   context->crew.fraction_end = end;
-  const int workers = workers_for(context, cpu->found.record_count, PMB_CPU_CLASSIFIED_EACH);
-  return run(context, workers, record_chunks(cpu, cpu->found.record_count), cpu->loops->classify);
+  return run_on_records(context, PMB_CPU_CLASSIFIED_EACH, cpu->loops.classify);
 }
 
 static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
@@ -333,8 +299,8 @@ static pmb_status cpu_emit(pmb_context *context, const pmb_group *group, const p
   for (int64_t i = 0; i < group->count; ++i) {
     points += 1 + (double)group->sizes[i].points;
   }
-  cpu->base = group->base;
-  cpu->mesh = mesh;
+  cpu->surface.base = group->base;
+  cpu->surface.mesh = mesh;
   pmb_status status = PMB_OK;
   for (int64_t i = 0; i < group->count && status == PMB_OK; ++i) {
     swap_isovalue(cpu, i);
@@ -342,10 +308,9 @@ static pmb_status cpu_emit(pmb_context *context, const pmb_group *group, const p
     crew->fraction_begin = begin + whole * done / points;
     done += 1 + (double)group->sizes[i].points;
     crew->fraction_end = begin + whole * done / points;
-    const int workers = workers_for(context, cpu->found.record_count, PMB_CPU_EMITTED_EACH);
-    status = run(context, workers, record_chunks(cpu, cpu->found.record_count), cpu->loops->emit);
-    cpu->base.points += group->sizes[i].points;
-    cpu->base.triangles += group->sizes[i].triangles;
+    status = run_on_records(context, PMB_CPU_EMITTED_EACH, cpu->loops.emit);
+    cpu->surface.base.points += group->sizes[i].points;
+    cpu->surface.base.triangles += group->sizes[i].triangles;
     swap_isovalue(cpu, i);
   }
   return status;

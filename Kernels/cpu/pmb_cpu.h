@@ -7,8 +7,8 @@
 #define PMB_CPU_H
 
 #include "core/pmb_backend.h"
+#include "core/pmb_hidden.h"
 #include "shared/pmb_brick.h"
-#include "shared/pmb_hidden.h"
 
 enum {
   PMB_CPU_ISOVALUES = 16,       /* most isovalues in a group */
@@ -127,7 +127,14 @@ static inline int pmb_cpu_extent(int64_t left, int size)
   return left > size ? size + 1 : (int)left;
 }
 
-typedef struct pmb_cpu_loops pmb_cpu_loops;
+/* The loops of an instruction set. arg: the pmb_cpu; i: a unit of work. */
+typedef struct pmb_cpu_loops {
+  pmb_body *summarize;    /* a block of bricks */
+  pmb_body *select_count; /* a select chunk: how many are active */
+  pmb_body *select_write; /* the same: records and map */
+  pmb_body *classify;     /* a chunk of records; arg: the pmb_cpu_surface */
+  pmb_body *emit;         /* the same */
+} pmb_cpu_loops;
 
 /* Results of select, classify and scan for an isovalue. */
 typedef struct pmb_cpu_found {
@@ -138,34 +145,46 @@ typedef struct pmb_cpu_found {
   int chunk_shift; /* records in a chunk, as a power of 2 */
 } pmb_cpu_found;
 
-/* The backend's state. */
-typedef struct pmb_cpu {
-  const pmb_cpu_loops *loops;
-  int full_rules_only;          /* the "reference" path */
-  const pmb_cpu_tables *tables; /* for the frame */
-  const pmb_context *context;
+/* A surface, for passes classify, vertices and triangles: of an isovalue in the volume, or of particles. What a pass does not use
+ * may be unset. */
+typedef struct pmb_cpu_surface {
   const pmb_volume *volume;
   const pmb_frame *frame;
+  const pmb_cpu_tables *tables; /* for the frame */
+  const pmb_isovalue *isovalue;
+  int64_t bricks[3];
+  const uint8_t *flags;    /* per brick: PMB_BRICK_NONFINITE, ... */
+  int any_flags;           /* of all bricks */
+  int is_cached;           /* see PMB_CPU_CACHED_BYTES */
+  int full_rules_only;     /* the "reference" path */
+  pmb_cpu_record *records; /* the active bricks */
+  int64_t record_count;
+  int chunk_shift;     /* records in a chunk, as a power of 2 */
+  pmb_sizes *chunks;   /* per chunk of records: its sizes; after scan of those before it */
+  const uint32_t *map; /* brick -> record */
+  const pmb_mesh *mesh;
+  pmb_sizes base; /* points and triangles in the mesh before the surface */
+  void *scratch;  /* per worker, see pmb_cpu_scratch_size */
+} pmb_cpu_surface;
+
+/* The backend's state. */
+typedef struct pmb_cpu {
+  pmb_cpu_loops loops;
+  const pmb_volume *volume;
   int64_t bricks[3];
   int64_t brick_count;
   pmb_buffer summary; /* minima of all bricks, then maxima, in the samples' type */
-  pmb_buffer flags;   /* uint8_t per brick: PMB_BRICK_NONFINITE, ... */
+  pmb_buffer flags;   /* uint8_t per brick */
   int64_t block[3];   /* bricks in a block, the unit of work of summarize; the volume's last blocks may have fewer */
   int64_t blocks[3];
   pmb_buffer ranges; /* per block: pmb_cpu_range */
   int64_t select_chunk;
-  pmb_buffer counts;  /* per select chunk: int64_t */
-  pmb_buffer scratch; /* per worker */
-  int any_flags;      /* of all bricks */
-  int is_cached;      /* see PMB_CPU_CACHED_BYTES */
-
-  const pmb_isovalue *isovalue;
+  pmb_buffer counts;                           /* per select chunk: int64_t */
+  pmb_buffer scratch;                          /* per worker */
   pmb_cpu_found found;                         /* for this isovalue */
   pmb_cpu_found others[PMB_CPU_ISOVALUES - 1]; /* for the group's further isovalues */
-
-  /* emit only */
-  const pmb_mesh *mesh;
-  pmb_sizes base;
+  const pmb_isovalue *isovalue;
+  pmb_cpu_surface surface; /* of this isovalue */
 } pmb_cpu;
 
 typedef struct pmb_cpu_range {
@@ -199,39 +218,15 @@ static inline size_t pmb_cpu_scratch_size(pmb_type type)
   return (sizeof(pmb_cpu_scratch) - (pmb_type_is_wide(type) ? 0 : half) + 63) / 64 * 64;
 }
 
-static inline pmb_cpu_scratch *pmb_cpu_scratch_of(const pmb_cpu *cpu, int worker)
+static inline pmb_cpu_scratch *pmb_cpu_scratch_of(const pmb_cpu_surface *surface, int worker)
 {
-  char *all = (char *)cpu->scratch.data;
-  return (pmb_cpu_scratch *)(all + (size_t)worker * pmb_cpu_scratch_size(cpu->volume->type));
+  char *all = (char *)surface->scratch;
+  return (pmb_cpu_scratch *)(all + (size_t)worker * pmb_cpu_scratch_size(surface->volume->type));
 }
-
-/* The loops of an instruction set. arg: the pmb_cpu; i: a unit of work. */
-struct pmb_cpu_loops {
-  const char *name;
-  pmb_body *summarize;    /* a block of bricks */
-  pmb_body *select_count; /* a select chunk: how many are active */
-  pmb_body *select_write; /* the same: records and map */
-  pmb_body *classify;     /* a chunk of records */
-  pmb_body *emit;         /* a chunk of records */
-  /* Passes of particles/pmb_particle_job.h; arg: the pmb_particles. */
-  pmb_body *particle_densities;  /* a chunk of particles */
-  pmb_body *particle_shapes;     /* the same */
-  pmb_body *particle_potential;  /* a chunk of bricks */
-  pmb_body *particle_refine;     /* the same */
-  pmb_body *particle_classify;   /* a chunk of a group's records */
-  pmb_body *particle_parameters; /* the same */
-  pmb_body *particle_emit;       /* a chunk of records */
-  pmb_body *particle_sample;     /* a row of an image */
-  pmb_body *ray_tile;            /* of rays/pmb_ray_tile.h; arg: the pmb_ray_picture */
-  pmb_body *visible_occlude;     /* of visible/pmb_visible_job.h: a chunk of words; arg: the pmb_visible_work */
-};
-
-/* The loops of a path; NULL: the best here. Returns NULL if the name is unknown or the machine cannot run them. */
-const pmb_cpu_loops *pmb_cpu_find_loops(const char *path);
 
 /* pmb_cpu_attributes.c: interpolates the attributes at up to 16 points of a brick. list: see pmb_cpu_scratch; parameter: of each
  * point on its edge; first: index of the first point in the output. */
-void pmb_cpu_interpolate_attributes(const pmb_cpu *cpu, const pmb_cpu_record *record, const uint16_t *list,
-  const double *parameter, int n, int64_t first);
+void pmb_cpu_interpolate_attributes(const pmb_cpu_surface *surface, const pmb_cpu_record *record,
+  const uint16_t *list, const double *parameter, int n, int64_t first);
 
 #endif

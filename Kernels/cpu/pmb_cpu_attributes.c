@@ -25,10 +25,10 @@ PMB_SAMPLE_TYPES(PMB_ATTRIBUTE)
 static void (*const by_type[])(const pmb_attribute *a, const int64_t *sample, const int64_t *step, const double *t,
   int n, int64_t first) = { PMB_SAMPLE_TYPES(PMB_INTERPOLATE) };
 
-void pmb_cpu_interpolate_attributes(const pmb_cpu *cpu, const pmb_cpu_record *record, const uint16_t *list,
-  const double *parameter, int n, int64_t first)
+void pmb_cpu_interpolate_attributes(const pmb_cpu_surface *surface, const pmb_cpu_record *record,
+  const uint16_t *list, const double *parameter, int n, int64_t first)
 {
-  const int64_t *dims = cpu->volume->dims;
+  const int64_t *dims = surface->volume->dims;
   const int64_t steps[PMB_KINDS] = { 1, dims[0], dims[0] * dims[1], 0 };
   int64_t sample[16], step[16];
   for (int l = 0; l < n; ++l) {
@@ -39,8 +39,8 @@ void pmb_cpu_interpolate_attributes(const pmb_cpu *cpu, const pmb_cpu_record *re
     sample[l] = i + dims[0] * (j + dims[1] * k);
     step[l] = steps[code >> 5 & 3];
   }
-  for (int64_t a = 0; a < cpu->mesh->attribute_count; ++a) {
-    const pmb_attribute *attribute = &cpu->mesh->attributes[a];
+  for (int64_t a = 0; a < surface->mesh->attribute_count; ++a) {
+    const pmb_attribute *attribute = &surface->mesh->attributes[a];
     by_type[attribute->type](attribute, sample, step, parameter, n, first);
   }
 }

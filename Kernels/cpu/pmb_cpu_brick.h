@@ -28,29 +28,30 @@ typedef struct box {
 } box;
 
 /* Flags of the brick at this distance in bricks; outside the volume none. */
-static inline int flags_beside(const pmb_cpu *cpu, const pmb_cpu_record *record, int dx, int dy, int dz)
+static inline int flags_beside(const pmb_cpu_surface *surface, const pmb_cpu_record *record, int dx, int dy, int dz)
 {
   const int64_t x = record->position[0] + dx, y = record->position[1] + dy, z = record->position[2] + dz;
-  const int exists = x >= 0 && y >= 0 && z >= 0 && x < cpu->bricks[0] && y < cpu->bricks[1] && z < cpu->bricks[2];
-  return exists ? ((const uint8_t *)cpu->flags.data)[x + cpu->bricks[0] * (y + cpu->bricks[1] * z)] : 0;
+  const int exists =
+    x >= 0 && y >= 0 && z >= 0 && x < surface->bricks[0] && y < surface->bricks[1] && z < surface->bricks[2];
+  return exists ? surface->flags[x + surface->bricks[0] * (y + surface->bricks[1] * z)] : 0;
 }
 
 /* Fills *b in place, like functions below: a returned structure is copied by loads wider than the stores that wrote it, which
  * stalls. */
-PMB_INLINE void find_box(const pmb_cpu *cpu, const pmb_cpu_record *record, box *b)
+PMB_INLINE void find_box(const pmb_cpu_surface *surface, const pmb_cpu_record *record, box *b)
 {
   const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
   int clean = 1, hides = 0;
   for (int a = 0; a < 3; ++a) {
     b->origin[a] = record->position[a] * size[a];
-    b->n[a] = pmb_cpu_extent(cpu->volume->dims[a] - b->origin[a], (int)size[a]);
+    b->n[a] = pmb_cpu_extent(surface->volume->dims[a] - b->origin[a], (int)size[a]);
   }
   /* The flags of the brick and of those below cover samples -1 to 32. */
-  for (int d = 0; cpu->any_flags && d < 8; ++d) {
-    clean &= !flags_beside(cpu, record, -(d & 1), -(d >> 1 & 1), -(d >> 2));
+  for (int d = 0; surface->any_flags && d < 8; ++d) {
+    clean &= !flags_beside(surface, record, -(d & 1), -(d >> 1 & 1), -(d >> 2));
   }
-  for (int d = 0; cpu->any_flags & PMB_BRICK_HIDES_SAMPLES && d < 27; ++d) {
-    hides |= flags_beside(cpu, record, d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1) & PMB_BRICK_HIDES_SAMPLES;
+  for (int d = 0; surface->any_flags & PMB_BRICK_HIDES_SAMPLES && d < 27; ++d) {
+    hides |= flags_beside(surface, record, d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1) & PMB_BRICK_HIDES_SAMPLES;
   }
   b->clean = clean;
   b->hides = hides;
@@ -63,13 +64,14 @@ static inline int64_t clamp(int64_t i, int64_t n)
 
 /* Prefetches columns `from` to `to` of the rows (y,z) of a brick whose bit (z + 1) * 7 + (y + 1) is set. The hardware does not,
  * because rows are far apart. */
-PMB_INLINE void prefetch_samples(const pmb_cpu *cpu, const pmb_cpu_record *record, uint64_t rows, int from, int to)
+PMB_INLINE void prefetch_samples(
+  const pmb_cpu_surface *surface, const pmb_cpu_record *record, uint64_t rows, int from, int to)
 {
-  const pmb_volume *v = cpu->volume;
+  const pmb_volume *v = surface->volume;
   const int64_t bytes = (int64_t)pmb_type_size(v->type), origin = (int64_t)record->position[0] * PMB_BRICK_X;
   const int64_t first = clamp(origin + from, v->dims[0]) * bytes, last = clamp(origin + to, v->dims[0]) * bytes;
   int64_t row[PMB_TILE_ROWS];
-  if (!rows || v->strides[0] != 1 || cpu->is_cached) {
+  if (!rows || v->strides[0] != 1 || surface->is_cached) {
     return;
   }
   for (int i = 0; i < PMB_TILE_ROWS; ++i) {
@@ -166,16 +168,20 @@ PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
 /* Compares the samples of a brick, all finite and visible, in their own type. Returns the brick's rules. Only
  * PMB_RULES_JOINED sets `equal`; PMB_RULES_SPECIAL sets neither. */
 #define pmb_cpu_compare_brick PMB_PATH_NAME(pmb_cpu_compare_brick)
-int pmb_cpu_compare_brick(const pmb_cpu *cpu, const box *b, pmb_cpu_words *words, pmb_cpu_words *equal);
+int pmb_cpu_compare_brick(const pmb_cpu_surface *surface, const box *b, pmb_cpu_words *words, pmb_cpu_words *equal);
 
 /* The row words of any brick, for rows from `from`, -1 or 0, to 4. */
 #define pmb_cpu_read_rows PMB_PATH_NAME(pmb_cpu_read_rows)
-void pmb_cpu_read_rows(const pmb_cpu *cpu, const box *b, int from, pmb_rows *rows);
+void pmb_cpu_read_rows(const pmb_cpu_surface *surface, const box *b, int from, pmb_rows *rows);
 
 /* Sets inside and equal bits of the 3 x 3 x 3 samples around sample `place` of a brick, for offsets from `low` to `high`. */
 #define pmb_cpu_compare_around PMB_PATH_NAME(pmb_cpu_compare_around)
-void pmb_cpu_compare_around(const pmb_cpu *cpu, const box *b, const int place[3], const int *low, const int *high,
-  uint32_t *inside, uint32_t *equal);
+void pmb_cpu_compare_around(const pmb_cpu_surface *surface, const box *b, const int place[3], const int *low,
+  const int *high, uint32_t *inside, uint32_t *equal);
+
+/* pmb_cpu_classify.c: pass classify, one brick. */
+#define pmb_cpu_classify_brick PMB_PATH_NAME(pmb_cpu_classify_brick)
+void pmb_cpu_classify_brick(const pmb_cpu_surface *surface, pmb_cpu_scratch *scratch, pmb_cpu_record *record);
 
 /* ---- writing the mesh brick by brick, with the next brick's memory prefetched ---- */
 
@@ -200,12 +206,12 @@ typedef struct brick_plan {
 
 /* pmb_cpu_vertices.c: finds the samples that the points of a brick need, and prefetches them. */
 #define pmb_cpu_plan_points PMB_PATH_NAME(pmb_cpu_plan_points)
-void pmb_cpu_plan_points(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_plan *plan);
+void pmb_cpu_plan_points(const pmb_cpu_surface *surface, const pmb_cpu_record *record, brick_plan *plan);
 
 /* Pass vertices, one brick. first: of the brick's points in the output. */
 #define pmb_cpu_emit_points PMB_PATH_NAME(pmb_cpu_emit_points)
-void pmb_cpu_emit_points(
-  const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu_record *record, const brick_plan *plan, int64_t first);
+void pmb_cpu_emit_points(const pmb_cpu_surface *surface, pmb_cpu_scratch *scratch, const pmb_cpu_record *record,
+  const brick_plan *plan, int64_t first);
 
 /* A brick and those above it, [z][y][x]; NULL: outside the volume, or not active. */
 typedef struct brick_family {
@@ -214,12 +220,12 @@ typedef struct brick_family {
 
 /* pmb_cpu_triangles.c: finds the family of a brick, and prefetches its records. */
 #define pmb_cpu_find_family PMB_PATH_NAME(pmb_cpu_find_family)
-void pmb_cpu_find_family(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_family *f);
+void pmb_cpu_find_family(const pmb_cpu_surface *surface, const pmb_cpu_record *record, brick_family *f);
 
 /* Pass triangles, one brick. first: of the brick's triangles in the output; room: triangles from there to the end of the
  * chunk's; surplus ids may overwrite those after the brick's own. */
 #define pmb_cpu_emit_triangles PMB_PATH_NAME(pmb_cpu_emit_triangles)
 void pmb_cpu_emit_triangles(
-  const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first, int64_t room);
+  const pmb_cpu_surface *surface, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first, int64_t room);
 
 #endif

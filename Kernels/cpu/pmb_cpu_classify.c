@@ -65,11 +65,12 @@ PMB_INLINE uint32_t find_looped(const uint32_t edge[PMB_CELL_EDGES], const slice
 }
 
 /* Loops of these cells of row i beyond the first of each. */
-static inline uint32_t count_further_loops(const pmb_cpu *cpu, const pmb_cpu_words *words, int i, uint32_t cells)
+static inline uint32_t count_further_loops(
+  const pmb_cpu_surface *surface, const pmb_cpu_words *words, int i, uint32_t cells)
 {
   uint32_t loops = 0;
   for (; cells; cells &= cells - 1) {
-    loops += cpu->tables->further_loops[bits_of_cell(words, (uint32_t)i, pmb_lowest_bit(cells))];
+    loops += surface->tables->further_loops[bits_of_cell(words, (uint32_t)i, pmb_lowest_bit(cells))];
   }
   return loops;
 }
@@ -93,8 +94,8 @@ PMB_INLINE uint32_t leave_joined(const pmb_cpu_words *equal, uint32_t i, uint32_
 /* Sets mask, first, inside, points and triangles of the record. A cell has as many triangles as crossed edges, less two for each
  * loop of them. n: samples of the brick along each axis, halo included. With `join` it leaves out cells around equal samples,
  * which it puts into `joined` (bit x of row z * 4 + y), and sample points: mask[PMB_SAMPLE] is 0. */
-PMB_INLINE void sum_content(const pmb_cpu *cpu, const pmb_cpu_words *words, const pmb_cpu_words *equal, const int *n,
-  const int join, uint32_t *joined, pmb_cpu_record *record)
+PMB_INLINE void sum_content(const pmb_cpu_surface *surface, const pmb_cpu_words *words, const pmb_cpu_words *equal,
+  const int *n, const int join, uint32_t *joined, pmb_cpu_record *record)
 {
   uint32_t looped[PMB_BRICK_ROWS], points[PMB_BRICK_ROWS], any_looped = 0, crossed = 0, loops = 0, before = 0;
   const uint32_t samples = first_bits(n[0]), cells = first_bits(n[0] - 1);
@@ -130,7 +131,7 @@ PMB_INLINE void sum_content(const pmb_cpu *cpu, const pmb_cpu_words *words, cons
   }
   for (int i = 0; any_looped && i < PMB_BRICK_ROWS; ++i) {
     if (looped[i]) {
-      loops += count_further_loops(cpu, words, i, looped[i]);
+      loops += count_further_loops(surface, words, i, looped[i]);
     }
   }
   record->inside = words->low[0] & 1;
@@ -169,10 +170,10 @@ PMB_INLINE unsigned cell_of_27(uint32_t bits, int first)
 }
 
 /* Whether a cell of another brick uses the point on the joined sample (x,y,z) of a brick. */
-static int is_used_below(const pmb_cpu *cpu, const box *b, int x, int y, int z)
+static int is_used_below(const pmb_cpu_surface *surface, const box *b, int x, int y, int z)
 {
-  const pmb_cpu_tables *tables = cpu->tables;
-  const pmb_volume *v = cpu->volume;
+  const pmb_cpu_tables *tables = surface->tables;
+  const pmb_volume *v = surface->volume;
   const int place[3] = { x, y, z };
   int low[3], high[3]; /* offsets of its neighbours in the volume */
   uint32_t inside = 0, equal = 0;
@@ -181,7 +182,7 @@ static int is_used_below(const pmb_cpu *cpu, const box *b, int x, int y, int z)
     low[a] = i > 0 ? -1 : 0;
     high[a] = i + 1 < v->dims[a] ? 1 : 0;
   }
-  pmb_cpu_compare_around(cpu, b, place, low, high, &inside, &equal);
+  pmb_cpu_compare_around(surface, b, place, low, high, &inside, &equal);
   for (int d = 1; d < 8; ++d) { /* bit a: the cell below along this axis */
     int exists = 1, other = 0;
     for (int a = 0; a < 3; ++a) {
@@ -200,12 +201,12 @@ static int is_used_below(const pmb_cpu *cpu, const box *b, int x, int y, int z)
   return 0;
 }
 
-static void joined_content(
-  const pmb_cpu *cpu, const box *b, const pmb_cpu_words *words, const pmb_cpu_words *equal, pmb_cpu_record *record)
+static void joined_content(const pmb_cpu_surface *surface, const box *b, const pmb_cpu_words *words,
+  const pmb_cpu_words *equal, pmb_cpu_record *record)
 {
   uint32_t joined[PMB_BRICK_ROWS], marks[PMB_EDGE_ROWS] = { 0 }, points = 0;
-  sum_content(cpu, words, equal, b->n, 1, joined, record);
-  record->triangles += look_up_joined(cpu->tables, words, equal, joined, marks);
+  sum_content(surface, words, equal, b->n, 1, joined, record);
+  record->triangles += look_up_joined(surface->tables, words, equal, joined, marks);
   for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
     const int y = i & 3, z = i >> 2;
     const uint32_t own = y < b->n[1] && z < b->n[2] ? first_bits(b->n[0]) : 0, face = y == 0 || z == 0 ? ~0u : 1;
@@ -213,7 +214,7 @@ static void joined_content(
     /* Cells of other bricks may use samples on the brick's lower faces. */
     for (uint32_t rest = equal->low[i] & ~mark & face & own; rest; rest &= rest - 1) {
       const int x = pmb_lowest_bit(rest);
-      mark |= (uint32_t)is_used_below(cpu, b, x, y, z) << x;
+      mark |= (uint32_t)is_used_below(surface, b, x, y, z) << x;
     }
     record->mask[PMB_SAMPLE][i] = mark;
     record->first[i] = (uint16_t)(record->first[i] + points);
@@ -223,10 +224,11 @@ static void joined_content(
 }
 
 /* Pass classify, one brick, by the full rules. */
-static void classify_by_full_rules(const pmb_cpu *cpu, const box *b, pmb_rows *rows, pmb_cpu_record *record)
+static void classify_by_full_rules(
+  const pmb_cpu_surface *surface, const box *b, pmb_rows *rows, pmb_cpu_record *record)
 {
   pmb_content content;
-  pmb_cpu_read_rows(cpu, b, -1, rows);
+  pmb_cpu_read_rows(surface, b, -1, rows);
   pmb_special_content(rows, &content);
   uint16_t first = 0;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
@@ -241,20 +243,29 @@ static void classify_by_full_rules(const pmb_cpu *cpu, const box *b, pmb_rows *r
 }
 
 /* Pass classify, one brick. Returns 0 if it needs the full rules. */
-static int classify_by_bits(const pmb_cpu *cpu, const box *b, pmb_cpu_record *record)
+static int classify_by_bits(const pmb_cpu_surface *surface, const box *b, pmb_cpu_record *record)
 {
   pmb_cpu_words words, equal;
   int rules = PMB_RULES_SPECIAL;
-  if (b->clean && !cpu->full_rules_only) {
-    rules = pmb_cpu_compare_brick(cpu, b, &words, &equal);
+  if (b->clean && !surface->full_rules_only) {
+    rules = pmb_cpu_compare_brick(surface, b, &words, &equal);
   }
   if (rules == PMB_RULES_PLAIN) {
-    sum_content(cpu, &words, NULL, b->n, 0, NULL, record);
+    sum_content(surface, &words, NULL, b->n, 0, NULL, record);
   } else if (rules == PMB_RULES_JOINED) {
-    joined_content(cpu, b, &words, &equal, record);
+    joined_content(surface, b, &words, &equal, record);
   }
   record->rules = (uint16_t)rules;
   return rules != PMB_RULES_SPECIAL;
+}
+
+void pmb_cpu_classify_brick(const pmb_cpu_surface *surface, pmb_cpu_scratch *scratch, pmb_cpu_record *record)
+{
+  box b;
+  find_box(surface, record, &b);
+  if (!classify_by_bits(surface, &b, record)) {
+    classify_by_full_rules(surface, &b, &scratch->rows, record);
+  }
 }
 
 /* Prefetch distance; for others see Docs/PERFORMANCE.md. */
@@ -265,15 +276,15 @@ enum { BRICKS_AHEAD = 3 };
 
 void PMB_PATH_NAME(pmb_cpu_classify)(void *data, int worker, size_t i)
 {
-  const pmb_cpu *cpu = data;
-  pmb_cpu_scratch *scratch = pmb_cpu_scratch_of(cpu, worker);
-  pmb_cpu_record *records = cpu->found.records.data;
-  const int64_t begin = (int64_t)i << cpu->found.chunk_shift;
-  const int64_t end = pmb_smaller(begin + ((int64_t)1 << cpu->found.chunk_shift), cpu->found.record_count);
+  const pmb_cpu_surface *surface = data;
+  pmb_cpu_scratch *scratch = pmb_cpu_scratch_of(surface, worker);
+  pmb_cpu_record *records = surface->records;
+  const int64_t begin = (int64_t)i << surface->chunk_shift;
+  const int64_t end = pmb_smaller(begin + ((int64_t)1 << surface->chunk_shift), surface->record_count);
   uint32_t points = 0, triangles = 0;
   for (int64_t r = begin - BRICKS_AHEAD; r < end; ++r) {
-    if (r + BRICKS_AHEAD < end && !cpu->is_cached) {
-      prefetch_samples(cpu, &records[r + BRICKS_AHEAD], ROWS_OF_BRICK, 0, PMB_BRICK_X);
+    if (r + BRICKS_AHEAD < end && !surface->is_cached) {
+      prefetch_samples(surface, &records[r + BRICKS_AHEAD], ROWS_OF_BRICK, 0, PMB_BRICK_X);
       for (size_t b = 0; b < sizeof(*records); b += 64) {
         __builtin_prefetch((const char *)&records[r + BRICKS_AHEAD] + b, 1);
       }
@@ -282,15 +293,11 @@ void PMB_PATH_NAME(pmb_cpu_classify)(void *data, int worker, size_t i)
       continue;
     }
     pmb_cpu_record *record = &records[r];
-    box b;
-    find_box(cpu, record, &b);
-    if (!classify_by_bits(cpu, &b, record)) {
-      classify_by_full_rules(cpu, &b, &scratch->rows, record);
-    }
+    pmb_cpu_classify_brick(surface, scratch, record);
     record->points_before = points;
     record->triangles_before = triangles;
     points += record->points;
     triangles += record->triangles;
   }
-  ((pmb_sizes *)cpu->found.chunks.data)[i] = (pmb_sizes){ points, triangles };
+  surface->chunks[i] = (pmb_sizes){ points, triangles };
 }

@@ -5,17 +5,17 @@
 
 #include "cpu/pmb_cpu_triangles_cells.h"
 
-void pmb_cpu_find_family(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_family *f)
+void pmb_cpu_find_family(const pmb_cpu_surface *surface, const pmb_cpu_record *record, brick_family *f)
 {
   const int64_t x = record->position[0], y = record->position[1], z = record->position[2];
-  const int64_t along_y = cpu->bricks[0], along_z = along_y * cpu->bricks[1];
-  const uint32_t *map = (const uint32_t *)cpu->found.map.data + x + along_y * y + along_z * z;
-  const int outside = (x + 1 == cpu->bricks[0]) | (y + 1 == cpu->bricks[1]) << 1 | (z + 1 == cpu->bricks[2]) << 2;
+  const int64_t along_y = surface->bricks[0], along_z = along_y * surface->bricks[1];
+  const uint32_t *map = surface->map + x + along_y * y + along_z * z;
+  const int outside =
+    (x + 1 == surface->bricks[0]) | (y + 1 == surface->bricks[1]) << 1 | (z + 1 == surface->bricks[2]) << 2;
   f->at[0][0][0] = record;
   for (int d = 1; d < 8; ++d) {
     const uint32_t index = d & outside ? PMB_NO_RECORD : map[(d & 1) + (d >> 1 & 1) * along_y + (d >> 2) * along_z];
-    const pmb_cpu_record *above =
-      index == PMB_NO_RECORD ? NULL : (const pmb_cpu_record *)cpu->found.records.data + index;
+    const pmb_cpu_record *above = index == PMB_NO_RECORD ? NULL : surface->records + index;
     f->at[d >> 2][d >> 1 & 1][d & 1] = above;
     for (size_t b = 0; above && d > 1 && b < sizeof(*above); b += 64) {
       __builtin_prefetch((const char *)above + b);
@@ -91,10 +91,10 @@ static void find_cells(const pmb_cpu_words *words, const int *n, uint32_t *restr
 }
 
 /* The cell of each triangle, in the order of the triangles. */
-static void emit_cells(
-  const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const pmb_cpu_record *record, int joined, int64_t *out)
+static void emit_cells(const pmb_cpu_surface *surface, const pmb_cpu_scratch *scratch, const pmb_cpu_record *record,
+  int joined, int64_t *out)
 {
-  const int64_t *dims = cpu->volume->dims;
+  const int64_t *dims = surface->volume->dims;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
     const int64_t j = (int64_t)record->position[1] * PMB_BRICK_Y + (row & 3);
     const int64_t k = (int64_t)record->position[2] * PMB_BRICK_Z + (row >> 2);
@@ -104,7 +104,7 @@ static void emit_cells(
       pmb_cpu_case made;
       const unsigned cell_case = bits_of_cell(&scratch->inside, (uint32_t)row, x);
       const unsigned equal = joined ? bits_of_cell(&scratch->equal, (uint32_t)row, x) : 0;
-      for (int ids = find_case(cpu->tables, cell_case, equal, joined, &made)->ids; ids > 0; ids -= 3) {
+      for (int ids = find_case(surface->tables, cell_case, equal, joined, &made)->ids; ids > 0; ids -= 3) {
         *out++ = first + x;
       }
     }
@@ -114,11 +114,11 @@ static void emit_cells(
 /* Finds the masks of a brick's points, the words of its samples, and its cells with triangles. Returns how many kinds of
  * points it has. */
 static int find_triangles(
-  const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, brick_points *points)
+  const pmb_cpu_surface *surface, pmb_cpu_scratch *scratch, const brick_family *family, brick_points *points)
 {
   const pmb_cpu_record *record = family->at[0][0][0];
   box b;
-  find_box(cpu, record, &b);
+  find_box(surface, record, &b);
   if (record->rules == PMB_RULES_PLAIN) {
     gather_masks(family, 0, PMB_SAMPLE, points->mask);
     words_from_masks(record, points, &scratch->inside);
@@ -127,9 +127,9 @@ static int find_triangles(
   }
   gather_masks(family, 0, PMB_KINDS, points->mask);
   if (record->rules == PMB_RULES_JOINED) {
-    pmb_cpu_compare_brick(cpu, &b, &scratch->inside, &scratch->equal);
+    pmb_cpu_compare_brick(surface, &b, &scratch->inside, &scratch->equal);
   } else {
-    pmb_cpu_read_rows(cpu, &b, 0, &scratch->rows);
+    pmb_cpu_read_rows(surface, &b, 0, &scratch->rows);
     words_from_rows(scratch->rows.inside, &scratch->inside);
     words_from_rows(scratch->rows.equal, &scratch->equal);
   }
@@ -137,17 +137,16 @@ static int find_triangles(
   for (int row = 0; record->rules == PMB_RULES_SPECIAL && row < PMB_BRICK_ROWS; ++row) {
     scratch->cells[row] &= pmb_own_columns(pmb_valid_cells(&scratch->rows, (row & 3) + 1, (row >> 2) + 1));
   }
-  return cpu->isovalue->join ? PMB_KINDS : PMB_SAMPLE;
+  return surface->isovalue->join ? PMB_KINDS : PMB_SAMPLE;
 }
 
 /* ---- ids are made with 32 bits; those for 64 count from the brick's first point and are widened in the cache ---- */
 
 /* Id of a record's first point. */
-static inline int64_t first_point(const pmb_cpu *cpu, const pmb_cpu_record *record)
+static inline int64_t first_point(const pmb_cpu_surface *surface, const pmb_cpu_record *record)
 {
-  const int64_t index = record - (const pmb_cpu_record *)cpu->found.records.data;
-  return cpu->base.points + ((const pmb_sizes *)cpu->found.chunks.data)[index >> cpu->found.chunk_shift].points +
-    record->points_before;
+  const int64_t index = record - surface->records;
+  return surface->base.points + surface->chunks[index >> surface->chunk_shift].points + record->points_before;
 }
 
 /* The bases of 32-bit ids, for each row of bricks along x in the family, [z][y]: the point with id 0, or, if far, with id 2^30 *
@@ -158,20 +157,20 @@ typedef struct id_base {
 } id_base;
 
 /* Whether ids of points in a family may differ by 2^32. Always 1 on the "reference" path, for tests. */
-static inline int is_far(const pmb_cpu *cpu)
+static inline int is_far(const pmb_cpu_surface *surface)
 {
-  const int64_t most = UINT32_MAX / PMB_BRICK_MAX_POINTS, rows = cpu->bricks[1] + 2;
-  return cpu->full_rules_only || cpu->bricks[0] > most / rows;
+  const int64_t most = UINT32_MAX / PMB_BRICK_MAX_POINTS, rows = surface->bricks[1] + 2;
+  return surface->full_rules_only || surface->bricks[0] > most / rows;
 }
 
-PMB_INLINE void find_base(const pmb_cpu *cpu, const brick_family *f, id_base *base)
+PMB_INLINE void find_base(const pmb_cpu_surface *surface, const brick_family *f, id_base *base)
 {
-  const int wide = cpu->mesh->id_type == PMB_INT64;
-  const int64_t here = wide ? first_point(cpu, f->at[0][0][0]) : 0;
-  base->far = wide && is_far(cpu);
+  const int wide = surface->mesh->id_type == PMB_INT64;
+  const int64_t here = wide ? first_point(surface, f->at[0][0][0]) : 0;
+  base->far = wide && is_far(surface);
   for (int i = 0; i < 4; ++i) {
     const pmb_cpu_record *const *row = f->at[i >> 1][i & 1], *first = row[0] ? row[0] : row[1];
-    base->point[i >> 1][i & 1] = base->far && first ? first_point(cpu, first) : here;
+    base->point[i >> 1][i & 1] = base->far && first ? first_point(surface, first) : here;
   }
 }
 
@@ -190,15 +189,15 @@ static inline void widen_ids(const id_base *base, const uint32_t *ids, int64_t *
 }
 
 /* Finds the id of the first point of each row and kind, for the first `kinds` kinds. dx, mask: see gather_masks. */
-PMB_INLINE void find_firsts(const pmb_cpu *cpu, const brick_family *f, const id_base *base, int dx, const int kinds,
-  uint32_t (*mask)[PMB_EDGE_ROWS], uint32_t (*restrict first)[PMB_EDGE_ROWS])
+PMB_INLINE void find_firsts(const pmb_cpu_surface *surface, const brick_family *f, const id_base *base, int dx,
+  const int kinds, uint32_t (*mask)[PMB_EDGE_ROWS], uint32_t (*restrict first)[PMB_EDGE_ROWS])
 {
   const pmb_cpu_record *r[4];
   uint32_t begin[4];
   for (int i = 0; i < 4; ++i) {
     const pmb_cpu_record *there = f->at[i >> 1][i & 1][dx];
     r[i] = record_or_none(there);
-    begin[i] = there ? (uint32_t)(first_point(cpu, there) - base->point[i >> 1][i & 1]) : 0;
+    begin[i] = there ? (uint32_t)(first_point(surface, there) - base->point[i >> 1][i & 1]) : 0;
     begin[i] += base->far ? (uint32_t)i << 30 : 0;
   }
   PMB_UNROLLED_5
@@ -219,13 +218,13 @@ PMB_INLINE void find_firsts(const pmb_cpu *cpu, const brick_family *f, const id_
 }
 
 /* Writes the ids of a brick's triangles. points: with masks; first, room: see pmb_cpu_emit_triangles. */
-PMB_INLINE void emit_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, const int kinds,
-  brick_points *points, int64_t first, int64_t room)
+PMB_INLINE void emit_ids(const pmb_cpu_surface *surface, pmb_cpu_scratch *scratch, const brick_family *family,
+  const int kinds, brick_points *points, int64_t first, int64_t room)
 {
   id_base base;
   uint32_t cells = 0;
-  find_base(cpu, family, &base);
-  find_firsts(cpu, family, &base, 0, kinds, points->mask, points->first);
+  find_base(surface, family, &base);
+  find_firsts(surface, family, &base, 0, kinds, points->mask, points->first);
   memset(points->beyond, 0, sizeof(points->beyond));
   for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
     cells |= scratch->cells[i];
@@ -233,31 +232,31 @@ PMB_INLINE void emit_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const bri
   if (cells >> 31) { /* cells in column 31 have corners in the next brick */
     uint32_t next[PMB_KINDS][PMB_EDGE_ROWS];
     gather_masks(family, 1, kinds, next);
-    find_firsts(cpu, family, &base, 1, kinds, next, points->beyond);
+    find_firsts(surface, family, &base, 1, kinds, next, points->beyond);
   }
-  if (cpu->mesh->id_type == PMB_INT32) {
-    uint32_t *out = (uint32_t *)cpu->mesh->triangles + 3 * first;
-    write_brick(cpu, scratch, points, out, 3 * room, way_of_ids(out, out, 0), kinds);
+  if (surface->mesh->id_type == PMB_INT32) {
+    uint32_t *out = (uint32_t *)surface->mesh->triangles + 3 * first;
+    write_brick(surface, scratch, points, out, 3 * room, way_of_ids(out, out, 0), kinds);
   } else {
     uint32_t *ids = scratch->brick_ids;
-    int64_t *out = (int64_t *)cpu->mesh->triangles + 3 * first;
-    write_brick(cpu, scratch, points, ids, PMB_BRICK_IDS, way_of_ids(ids, out, 1), kinds);
+    int64_t *out = (int64_t *)surface->mesh->triangles + 3 * first;
+    write_brick(surface, scratch, points, ids, PMB_BRICK_IDS, way_of_ids(ids, out, 1), kinds);
     widen_ids(&base, ids, out, 3 * family->at[0][0][0]->triangles);
   }
 }
 
 void pmb_cpu_emit_triangles(
-  const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first, int64_t room)
+  const pmb_cpu_surface *surface, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first, int64_t room)
 {
-  const pmb_mesh *mesh = cpu->mesh;
+  const pmb_mesh *mesh = surface->mesh;
   brick_points points;
-  const int kinds = find_triangles(cpu, scratch, family, &points);
+  const int kinds = find_triangles(surface, scratch, family, &points);
   if (mesh->triangles && kinds == PMB_KINDS) {
-    emit_ids(cpu, scratch, family, PMB_KINDS, &points, first, room);
+    emit_ids(surface, scratch, family, PMB_KINDS, &points, first, room);
   } else if (mesh->triangles) {
-    emit_ids(cpu, scratch, family, PMB_SAMPLE, &points, first, room);
+    emit_ids(surface, scratch, family, PMB_SAMPLE, &points, first, room);
   }
   if (mesh->cells) {
-    emit_cells(cpu, scratch, family->at[0][0][0], kinds == PMB_KINDS, mesh->cells + first);
+    emit_cells(surface, scratch, family->at[0][0][0], kinds == PMB_KINDS, mesh->cells + first);
   }
 }

@@ -229,10 +229,10 @@ PMB_INLINE void write_cell(
 #endif
 
 /* Writes the triangles of n cells; room: of ids at `out`. */
-PMB_INLINE void write_cells(
-  const pmb_cpu *cpu, const brick_cells *cells, int n, uint32_t *out, int64_t room, id_way way, const int joined)
+PMB_INLINE void write_cells(const pmb_cpu_surface *surface, const brick_cells *cells, int n, uint32_t *out,
+  int64_t room, id_way way, const int joined)
 {
-  const pmb_cpu_tables *tables = cpu->tables;
+  const pmb_cpu_tables *tables = surface->tables;
   for (int i = 0; i < n; ++i) {
     const size_t code = cells->list[i];
     pmb_cpu_case made;
@@ -246,8 +246,8 @@ PMB_INLINE void write_cells(
 }
 
 /* Writes the triangles of a brick, from the words and cells in `scratch` and its points. room: of ids at `out`. */
-PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_points *points, uint32_t *out,
-  int64_t room, id_way way, const int kinds)
+PMB_INLINE void write_brick(const pmb_cpu_surface *surface, pmb_cpu_scratch *scratch, const brick_points *points,
+  uint32_t *out, int64_t room, id_way way, const int kinds)
 {
   const uint32_t *words = scratch->cells;
   brick_cells cells;
@@ -260,8 +260,8 @@ PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const 
       set_samples(points, row, z * 5 + y, words[row], &cells);
     }
   }
-  const int n = lanes_list_words(cpu->tables->places, words, PMB_BRICK_ROWS, cells.list);
-  write_cells(cpu, &cells, n, out, room, way, kinds == PMB_KINDS);
+  const int n = lanes_list_words(surface->tables->places, words, PMB_BRICK_ROWS, cells.list);
+  write_cells(surface, &cells, n, out, room, way, kinds == PMB_KINDS);
 }
 
 #else
@@ -280,10 +280,10 @@ PMB_INLINE void fill_ids(const brick_points *points, uint32_t *ids, const int ki
   }
 }
 
-PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_points *points, uint32_t *out,
-  int64_t room, id_way way, const int kinds)
+PMB_INLINE void write_brick(const pmb_cpu_surface *surface, pmb_cpu_scratch *scratch, const brick_points *points,
+  uint32_t *out, int64_t room, id_way way, const int kinds)
 {
-  const pmb_cpu_tables *tables = cpu->tables;
+  const pmb_cpu_tables *tables = surface->tables;
   const int joined = kinds == PMB_KINDS;
   const uint32_t *end = out + room;
   fill_ids(points, scratch->ids, kinds);

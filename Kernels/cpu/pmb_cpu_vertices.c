@@ -78,11 +78,12 @@ static inline void find_columns(brick_plan *plan)
 }
 
 /* Lists the points of a brick in order, and repeats the last one to fill the last block. Returns how many there are. */
-static __attribute__((noinline)) int list_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
+static __attribute__((noinline)) int list_points(
+  const pmb_cpu_surface *surface, const pmb_cpu_record *record, uint16_t *list)
 {
   uint32_t words[PMB_BRICK_ROWS][PMB_KINDS];
   lanes_interleave_u32(record->mask, words);
-  const int n = lanes_list_words(cpu->tables->places, words[0], PMB_KINDS * PMB_BRICK_ROWS, list);
+  const int n = lanes_list_words(surface->tables->places, words[0], PMB_KINDS * PMB_BRICK_ROWS, list);
   for (int i = 0; i < 16 && n > 0; ++i) {
     list[n + i] = list[n - 1];
   }
@@ -101,8 +102,8 @@ typedef struct rows_view {
 #include "shared/pmb_each_type.h"
 
 typedef struct end_functions {
-  void (*load)(const pmb_cpu *cpu, const box *b, const brick_plan *plan, void *tile);
-  void (*make)(const pmb_cpu *cpu, const box *b, const rows_view *v, const brick_plan *plan, void *out);
+  void (*load)(const pmb_cpu_surface *surface, const box *b, const brick_plan *plan, void *tile);
+  void (*make)(const pmb_cpu_surface *surface, const box *b, const rows_view *v, const brick_plan *plan, void *out);
   pmb_stencil (*stencil)(const rows_view *v, int end);
 } end_functions;
 
@@ -124,9 +125,10 @@ static inline void fill_factor(float *factor, int n, int64_t first, int64_t dims
 }
 
 /* Finds the rows of a plan in the volume, if their columns can be read there; else copies them to the tile. */
-static void find_rows(const pmb_cpu *cpu, const box *b, const brick_plan *plan, void *tile, rows_view *view)
+static void find_rows(
+  const pmb_cpu_surface *surface, const box *b, const brick_plan *plan, void *tile, rows_view *view)
 {
-  const pmb_volume *v = cpu->volume;
+  const pmb_volume *v = surface->volume;
   const int wide = pmb_type_is_wide(v->type);
   const int in_place =
     v->strides[0] == 1 && !b->hides && b->origin[0] + plan->from >= 0 && b->origin[0] + plan->to < v->dims[0];
@@ -142,7 +144,7 @@ static void find_rows(const pmb_cpu *cpu, const box *b, const brick_plan *plan, 
       in_place ? clamp(b->origin[2] + i - 1, v->dims[2]) * v->strides[2] : i * PMB_TILE_ROWS * PMB_TILE_PITCH;
   }
   if (!in_place) {
-    by_type[v->type].load(cpu, b, plan, tile);
+    by_type[v->type].load(surface, b, plan, tile);
   }
 }
 
@@ -154,24 +156,24 @@ static void find_rows(const pmb_cpu *cpu, const box *b, const brick_plan *plan, 
 #define PMB_REAL_NAME(name) name##_f64
 #include "cpu/pmb_cpu_vertices_template.h"
 
-void pmb_cpu_plan_points(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_plan *plan)
+void pmb_cpu_plan_points(const pmb_cpu_surface *surface, const pmb_cpu_record *record, brick_plan *plan)
 {
-  plan->rows = rows_around(cpu->mesh, find_ends(record, plan));
+  plan->rows = rows_around(surface->mesh, find_ends(record, plan));
   find_columns(plan);
-  prefetch_samples(cpu, record, plan->rows, plan->from, plan->to);
+  prefetch_samples(surface, record, plan->rows, plan->from, plan->to);
 }
 
-void pmb_cpu_emit_points(
-  const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu_record *record, const brick_plan *plan, int64_t first)
+void pmb_cpu_emit_points(const pmb_cpu_surface *surface, pmb_cpu_scratch *scratch, const pmb_cpu_record *record,
+  const brick_plan *plan, int64_t first)
 {
   rows_view view;
   box b;
-  find_box(cpu, record, &b);
-  find_rows(cpu, &b, plan, scratch->tile, &view);
-  by_type[view.type].make(cpu, &b, &view, plan, scratch->ends);
-  if (pmb_type_is_wide(cpu->volume->type)) {
-    emit_points_f64(cpu, scratch, record, &b, &view, first);
+  find_box(surface, record, &b);
+  find_rows(surface, &b, plan, scratch->tile, &view);
+  by_type[view.type].make(surface, &b, &view, plan, scratch->ends);
+  if (pmb_type_is_wide(surface->volume->type)) {
+    emit_points_f64(surface, scratch, record, &b, &view, first);
   } else {
-    emit_points_f32(cpu, scratch, record, &b, &view, first);
+    emit_points_f32(surface, scratch, record, &b, &view, first);
   }
 }

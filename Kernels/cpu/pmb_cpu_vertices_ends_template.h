@@ -3,9 +3,9 @@
 
 /* Copies the rows of a plan to the tile. Columns outside the volume repeat its border. Hidden samples become NaN, so that no
  * finite value depends on them. */
-static void PMB_T_NAME(load)(const pmb_cpu *cpu, const box *b, const brick_plan *plan, void *tile)
+static void PMB_T_NAME(load)(const pmb_cpu_surface *surface, const box *b, const brick_plan *plan, void *tile)
 {
-  const pmb_volume *v = cpu->volume;
+  const pmb_volume *v = surface->volume;
   const int64_t *o = b->origin, *s = v->strides;
   const int first = o[0] + plan->from < 0 ? 0 : plan->from;
   const int last = (int)pmb_smaller(plan->to, v->dims[0] - 1 - o[0]);
@@ -100,28 +100,28 @@ static PMB_T_REAL PMB_T_NAME(sobel)(const rows_view *v, const int place[3], int 
 
 /* Makes one end, by any estimator or without a gradient. */
 static void PMB_T_NAME(single_end)(
-  const pmb_cpu *cpu, const box *b, const rows_view *v, int x, int y, int z, PMB_T_REAL *end)
+  const pmb_cpu_surface *surface, const box *b, const rows_view *v, int x, int y, int z, PMB_T_REAL *end)
 {
   const PMB_T_REAL here = PMB_T_NAME(at)(v, x, y, z);
   const int place[3] = { x, y, z };
   end[3] = here;
-  for (int a = 0; a < 3 && wants_gradients(cpu->mesh); ++a) {
-    const int dx = a == 0, dy = a == 1, dz = a == 2, last = b->origin[a] + place[a] == cpu->volume->dims[a] - 1;
+  for (int a = 0; a < 3 && wants_gradients(surface->mesh); ++a) {
+    const int dx = a == 0, dy = a == 1, dz = a == 2, last = b->origin[a] + place[a] == surface->volume->dims[a] - 1;
     const PMB_T_REAL below = PMB_T_NAME(at)(v, x - dx, y - dy, z - dz);
     const PMB_T_REAL above = PMB_T_NAME(at)(v, x + dx, y + dy, z + dz);
-    end[a] = cpu->mesh->gradient_estimator == PMB_CENTRAL
+    end[a] = surface->mesh->gradient_estimator == PMB_CENTRAL
       ? PMB_T_REAL_NAME(pmb_difference)(below, above, (PMB_T_REAL)v->factor[a][place[a]])
-      : cpu->mesh->gradient_estimator == PMB_FORWARD ? PMB_T_REAL_NAME(pmb_forward)(below, here, above, last)
-                                                     : PMB_T_NAME(sobel)(v, place, a);
+      : surface->mesh->gradient_estimator == PMB_FORWARD ? PMB_T_REAL_NAME(pmb_forward)(below, here, above, last)
+                                                         : PMB_T_NAME(sobel)(v, place, a);
   }
 }
 
 /* Makes the ends of a plan: [z * 5 + y][x]. */
 static void PMB_T_NAME(make_ends)(
-  const pmb_cpu *cpu, const box *b, const rows_view *v, const brick_plan *plan, void *out)
+  const pmb_cpu_surface *surface, const box *b, const rows_view *v, const brick_plan *plan, void *out)
 {
   PMB_T_REAL(*ends)[4] = out;
-  const int central = wants_gradients(cpu->mesh) && cpu->mesh->gradient_estimator == PMB_CENTRAL;
+  const int central = wants_gradients(surface->mesh) && surface->mesh->gradient_estimator == PMB_CENTRAL;
   for (uint64_t rest = central ? plan->low | (uint64_t)plan->high << 32 : 0; rest; rest &= rest - 1) {
     const int64_t bit = pmb_lowest_bit(rest), i = bit & 31, x = bit >> 5 << 4;
     PMB_T_NAME(central_ends)(v, x, i % 5, i / 5, plan->ends[i] >> x, ends + i * PMB_ENDS_PITCH + x);
@@ -130,7 +130,7 @@ static void PMB_T_NAME(make_ends)(
     uint64_t columns = (central ? 0 : plan->ends[i]) | (uint64_t)(plan->beyond >> i & 1) << PMB_BRICK_X;
     for (; columns; columns &= columns - 1) {
       const int x = pmb_lowest_bit(columns);
-      PMB_T_NAME(single_end)(cpu, b, v, x, i % 5, i / 5, ends[i * PMB_ENDS_PITCH + x]);
+      PMB_T_NAME(single_end)(surface, b, v, x, i % 5, i / 5, ends[i * PMB_ENDS_PITCH + x]);
     }
   }
 }

@@ -16,12 +16,12 @@ typedef struct point_block {
 
 /* List entries to ends, parameters and index coordinates. */
 static inline void PMB_REAL_NAME(place_points)(
-  const pmb_cpu *cpu, const box *b, const PMB_REAL (*ends)[4], const uint16_t *list, point_block *p)
+  const pmb_cpu_surface *surface, const box *b, const PMB_REAL (*ends)[4], const uint16_t *list, point_block *p)
 {
   const int wide = sizeof(PMB_REAL) == sizeof(double);
-  const PMB_REAL value = (PMB_REAL)(wide ? cpu->isovalue->value : cpu->isovalue->f32);
-  const PMB_REAL low = wide ? 0 : cpu->isovalue->f32_low;
-  const int64_t *first = cpu->frame->first;
+  const PMB_REAL value = (PMB_REAL)(wide ? surface->isovalue->value : surface->isovalue->f32);
+  const PMB_REAL low = wide ? 0 : surface->isovalue->f32_low;
+  const int64_t *first = surface->frame->first;
   /* Sums of whole numbers below 2^53 in magnitude are exact. */
   const double origin[3] = { (double)(b->origin[0] + first[0]), (double)(b->origin[1] + first[1]),
     (double)(b->origin[2] + first[2]) };
@@ -56,17 +56,17 @@ static inline void PMB_REAL_NAME(place_points)(
 
 /* Gradient and normal of a point whose squared length is out of range; rare. */
 static __attribute__((noinline)) void PMB_REAL_NAME(orient_carefully)(
-  const pmb_cpu *cpu, const rows_view *v, int l, point_block *p)
+  const pmb_cpu_surface *surface, const rows_view *v, int l, point_block *p)
 {
   PMB_REAL g[3];
   float gradient[3], normal[3];
   for (int a = 0; a < 3; ++a) {
     g[a] = PMB_REAL_NAME(pmb_lerp)(p->from[a][l], p->to[a][l], p->t[l]);
   }
-  if (!PMB_REAL_NAME(pmb_scaled_point)(cpu->frame, g, gradient, normal)) {
+  if (!PMB_REAL_NAME(pmb_scaled_point)(surface->frame, g, gradient, normal)) {
     const pmb_stencil lower = by_type[v->type].stencil(v, p->lower[l]);
     const pmb_stencil upper = by_type[v->type].stencil(v, p->upper[l]);
-    pmb_careful_point(cpu->frame, &lower, &upper, p->kind[l], (double)p->t[l], gradient, normal);
+    pmb_careful_point(surface->frame, &lower, &upper, p->kind[l], (double)p->t[l], gradient, normal);
   }
   for (int r = 0; r < 3; ++r) {
     p->gradient[r][l] = gradient[r];
@@ -75,11 +75,12 @@ static __attribute__((noinline)) void PMB_REAL_NAME(orient_carefully)(
 }
 
 /* Gradients and normals of the first n points of a block. */
-static inline void PMB_REAL_NAME(orient_points)(const pmb_cpu *cpu, const rows_view *v, int n, point_block *p)
+static inline void PMB_REAL_NAME(orient_points)(
+  const pmb_cpu_surface *surface, const rows_view *v, int n, point_block *p)
 {
   PMB_REAL matrix[9], w[3][16], factor[16];
   int32_t good[16], all_good = 1;
-  memcpy(matrix, cpu->frame->PMB_REAL_NAME(matrix), sizeof(matrix));
+  memcpy(matrix, surface->frame->PMB_REAL_NAME(matrix), sizeof(matrix));
   PMB_EACH_LANE (l) {
     const PMB_REAL gx = PMB_REAL_NAME(pmb_lerp)(p->from[0][l], p->to[0][l], p->t[l]);
     const PMB_REAL gy = PMB_REAL_NAME(pmb_lerp)(p->from[1][l], p->to[1][l], p->t[l]);
@@ -101,17 +102,17 @@ static inline void PMB_REAL_NAME(orient_points)(const pmb_cpu *cpu, const rows_v
     p->normal[1][l] = (float)(w[1][l] * factor[l]);
     p->normal[2][l] = (float)(w[2][l] * factor[l]);
   }
-  if (cpu->mesh->gradients) {
+  if (surface->mesh->gradients) {
     for (int r = 0; r < 3; ++r) {
       for (int l = 0; l < 16; ++l) {
-        p->gradient[r][l] = pmb_physical_gradient(cpu->frame, (double)w[r][l], cpu->frame->range_scale);
+        p->gradient[r][l] = pmb_physical_gradient(surface->frame, (double)w[r][l], surface->frame->range_scale);
       }
     }
   }
   PMB_NOT_UNROLLED
   for (int l = 0; l < n && !all_good; ++l) {
     if (!good[l]) {
-      PMB_REAL_NAME(orient_carefully)(cpu, v, l, p);
+      PMB_REAL_NAME(orient_carefully)(surface, v, l, p);
     }
   }
 }
@@ -130,10 +131,11 @@ static inline void PMB_REAL_NAME(store_f32)(float (*from)[16], float *out, int n
 }
 
 /* Writes the world coordinates of a block. */
-static inline void PMB_REAL_NAME(store_points)(const pmb_cpu *cpu, const point_block *p, int n, int64_t first)
+static inline void PMB_REAL_NAME(store_points)(
+  const pmb_cpu_surface *surface, const point_block *p, int n, int64_t first)
 {
-  const pmb_frame *frame = cpu->frame;
-  if (cpu->mesh->point_type == PMB_FLOAT32) {
+  const pmb_frame *frame = surface->frame;
+  if (surface->mesh->point_type == PMB_FLOAT32) {
     float out[3][16];
     if (frame->diagonal) {
       for (int r = 0; r < 3; ++r) {
@@ -149,7 +151,7 @@ static inline void PMB_REAL_NAME(store_points)(const pmb_cpu *cpu, const point_b
         }
       }
     }
-    PMB_REAL_NAME(store_f32)(out, cpu->mesh->points, n, first);
+    PMB_REAL_NAME(store_f32)(out, surface->mesh->points, n, first);
   } else {
     double out[3][16], whole[48];
     for (int r = 0; r < 3; ++r) {
@@ -158,20 +160,20 @@ static inline void PMB_REAL_NAME(store_points)(const pmb_cpu *cpu, const point_b
       }
     }
     lanes_store3_f64(out, whole);
-    memcpy((double *)cpu->mesh->points + 3 * first, whole, (size_t)n * 3 * sizeof(double));
+    memcpy((double *)surface->mesh->points + 3 * first, whole, (size_t)n * 3 * sizeof(double));
   }
 }
 
 /* Writes the first n points of a block to the arrays of the mesh. */
-static inline void PMB_REAL_NAME(emit_block)(const pmb_cpu *cpu, const pmb_cpu_record *record, const rows_view *v,
-  const uint16_t *list, point_block *p, int n, int64_t first)
+static inline void PMB_REAL_NAME(emit_block)(const pmb_cpu_surface *surface, const pmb_cpu_record *record,
+  const rows_view *v, const uint16_t *list, point_block *p, int n, int64_t first)
 {
-  const pmb_mesh *mesh = cpu->mesh;
+  const pmb_mesh *mesh = surface->mesh;
   if (mesh->points) {
-    PMB_REAL_NAME(store_points)(cpu, p, n, first);
+    PMB_REAL_NAME(store_points)(surface, p, n, first);
   }
   if (mesh->normals || mesh->gradients) {
-    PMB_REAL_NAME(orient_points)(cpu, v, n, p);
+    PMB_REAL_NAME(orient_points)(surface, v, n, p);
   }
   if (mesh->normals) {
     PMB_REAL_NAME(store_f32)(p->normal, mesh->normals, n, first);
@@ -182,22 +184,22 @@ static inline void PMB_REAL_NAME(emit_block)(const pmb_cpu *cpu, const pmb_cpu_r
   if (mesh->attribute_count) {
     double parameter[16];
     for (int l = 0; l < 16; ++l) {
-      parameter[l] = pmb_edge_parameter_f64((double)p->from[3][l], (double)p->to[3][l], cpu->isovalue->value, 0);
+      parameter[l] = pmb_edge_parameter_f64((double)p->from[3][l], (double)p->to[3][l], surface->isovalue->value, 0);
     }
-    pmb_cpu_interpolate_attributes(cpu, record, list, parameter, n, first);
+    pmb_cpu_interpolate_attributes(surface, record, list, parameter, n, first);
   }
 }
 
 /* Pass vertices, one brick, from its ends. */
-static __attribute__((noinline)) void PMB_REAL_NAME(emit_points)(const pmb_cpu *cpu, pmb_cpu_scratch *scratch,
-  const pmb_cpu_record *record, const box *b, const rows_view *view, int64_t first)
+static __attribute__((noinline)) void PMB_REAL_NAME(emit_points)(const pmb_cpu_surface *surface,
+  pmb_cpu_scratch *scratch, const pmb_cpu_record *record, const box *b, const rows_view *view, int64_t first)
 {
   const PMB_REAL(*ends)[4] = (const PMB_REAL(*)[4])(const void *)scratch->ends;
-  const int n = list_points(cpu, record, scratch->list);
+  const int n = list_points(surface, record, scratch->list);
   for (int i = 0; i < n; i += 16) {
     point_block p;
-    PMB_REAL_NAME(place_points)(cpu, b, ends, scratch->list + i, &p);
-    PMB_REAL_NAME(emit_block)(cpu, record, view, scratch->list + i, &p, n - i < 16 ? n - i : 16, first + i);
+    PMB_REAL_NAME(place_points)(surface, b, ends, scratch->list + i, &p);
+    PMB_REAL_NAME(emit_block)(surface, record, view, scratch->list + i, &p, n - i < 16 ? n - i : 16, first + i);
   }
 }
 

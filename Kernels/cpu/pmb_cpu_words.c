@@ -28,23 +28,23 @@ static const void *sample_of(const pmb_volume *v, const box *b, int x, int y, in
   return (const char *)v->samples + element * (int64_t)pmb_type_size(v->type);
 }
 
-int pmb_cpu_compare_brick(const pmb_cpu *cpu, const box *b, pmb_cpu_words *words, pmb_cpu_words *equal)
+int pmb_cpu_compare_brick(const pmb_cpu_surface *surface, const box *b, pmb_cpu_words *words, pmb_cpu_words *equal)
 {
-  const pmb_volume *v = cpu->volume;
+  const pmb_volume *v = surface->volume;
   const void *first = sample_of(v, b, 0, 0, 0);
-  return by_type[v->type].words(first, b->origin[0] == 0, v->strides, b->n, cpu->isovalue, words, equal);
+  return by_type[v->type].words(first, b->origin[0] == 0, v->strides, b->n, surface->isovalue, words, equal);
 }
 
-void pmb_cpu_compare_around(const pmb_cpu *cpu, const box *b, const int place[3], const int *low, const int *high,
-  uint32_t *inside, uint32_t *equal)
+void pmb_cpu_compare_around(const pmb_cpu_surface *surface, const box *b, const int place[3], const int *low,
+  const int *high, uint32_t *inside, uint32_t *equal)
 {
-  const pmb_volume *v = cpu->volume;
+  const pmb_volume *v = surface->volume;
   for (int z = low[2]; z <= high[2]; ++z) {
     for (int y = low[1]; y <= high[1]; ++y) {
       const void *first = sample_of(v, b, place[0] + low[0], place[1] + y, place[2] + z);
       const int bit = low[0] + 1 + 3 * (y + 1) + 9 * (z + 1);
       uint64_t in, same, finite;
-      by_type[v->type].row(first, v->strides[0], high[0] - low[0] + 1, cpu->isovalue, &in, &same, &finite);
+      by_type[v->type].row(first, v->strides[0], high[0] - low[0] + 1, surface->isovalue, &in, &same, &finite);
       *inside |= (uint32_t)(in << bit);
       *equal |= (uint32_t)(same << bit);
     }
@@ -63,14 +63,14 @@ PMB_INLINE uint64_t hidden_bits(const box *b, int first, int last, int y, int z,
 }
 
 /* Row (y,z), which is in the volume. */
-static void read_row(const pmb_cpu *cpu, const box *b, int y, int z, pmb_rows *rows)
+static void read_row(const pmb_cpu_surface *surface, const box *b, int y, int z, pmb_rows *rows)
 {
-  const pmb_volume *v = cpu->volume;
+  const pmb_volume *v = surface->volume;
   const int64_t left = v->dims[0] - 1 - b->origin[0];
   const int first = b->origin[0] > 0 ? -1 : 0, last = left > PMB_BRICK_X + 1 ? PMB_BRICK_X + 1 : (int)left;
   uint64_t inside, equal, valid;
   by_type[v->type].row(
-    sample_of(v, b, first, y, z), v->strides[0], last - first + 1, cpu->isovalue, &inside, &equal, &valid);
+    sample_of(v, b, first, y, z), v->strides[0], last - first + 1, surface->isovalue, &inside, &equal, &valid);
   valid <<= first + 1;
   if (b->hides) {
     valid &= ~hidden_bits(b, first, last, y, z, v, pmb_hides_sample);
@@ -80,20 +80,20 @@ static void read_row(const pmb_cpu *cpu, const box *b, int y, int z, pmb_rows *r
   rows->valid[z + 1][y + 1] = valid;
 }
 
-void pmb_cpu_read_rows(const pmb_cpu *cpu, const box *b, int from, pmb_rows *rows)
+void pmb_cpu_read_rows(const pmb_cpu_surface *surface, const box *b, int from, pmb_rows *rows)
 {
-  const int64_t *dims = cpu->volume->dims;
+  const int64_t *dims = surface->volume->dims;
   for (int z = from; z <= PMB_BRICK_Z; ++z) {
     for (int y = from; y <= PMB_BRICK_Y; ++y) {
       const int64_t j = b->origin[1] + y, k = b->origin[2] + z;
       if (j >= 0 && j < dims[1] && k >= 0 && k < dims[2]) {
-        read_row(cpu, b, y, z, rows);
+        read_row(surface, b, y, z, rows);
       } else {
         rows->inside[z + 1][y + 1] = rows->equal[z + 1][y + 1] = rows->valid[z + 1][y + 1] = 0;
       }
       if (y < PMB_BRICK_Y && z < PMB_BRICK_Z) {
-        rows->hidden[z + 1][y + 1] = cpu->any_flags & PMB_BRICK_HIDES_CELLS
-          ? hidden_bits(b, -1, PMB_BRICK_X - 1, y, z, cpu->volume, pmb_hides_cell)
+        rows->hidden[z + 1][y + 1] = surface->any_flags & PMB_BRICK_HIDES_CELLS
+          ? hidden_bits(b, -1, PMB_BRICK_X - 1, y, z, surface->volume, pmb_hides_cell)
           : 0;
       }
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The CUDA backend: contexts, the bound volume, and what comes before emit. */
-#include "cuda/device/pmb_cuda_gl.cuh"
-#include "cuda/particles/pmb_cuda_particles.cuh"
+#include "cuda/pmb_cuda.cuh"
 
 enum { EPOCHS = 1 << 14 };
 
@@ -21,7 +20,7 @@ static pmb_status make_streams(pmb_context *context, pmb_cuda *cuda)
   return pmb_cuda_name_device(context, cuda->device);
 }
 
-static pmb_status cuda_create(pmb_context *context, const char *path)
+pmb_status pmb_cuda_create(pmb_context *context, const char *path)
 {
   int device = 0;
   const char *missing = pmb_cuda_missing();
@@ -49,7 +48,7 @@ static pmb_status cuda_create(pmb_context *context, const char *path)
 }
 
 /* In a forked process CUDA and the lists of residency are the parent's, and nobody may release their lock. */
-static void cuda_refresh(pmb_context *context)
+void pmb_cuda_refresh(pmb_context *context)
 {
   if (pmb_cuda_is_forked()) {
     context->info.device_bytes = context->info.device_sharers = 0;
@@ -58,7 +57,7 @@ static void cuda_refresh(pmb_context *context)
   }
 }
 
-static void cuda_unbind(pmb_context *context)
+void pmb_cuda_unbind(pmb_context *context)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
   if (cuda && pmb_cuda_is_forked()) {
@@ -91,15 +90,15 @@ static void free_streams(pmb_cuda *cuda)
   cudaGetLastError();
 }
 
-static void cuda_destroy(pmb_context *context)
+void pmb_cuda_destroy(pmb_context *context)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
   if (!cuda) {
     return;
   }
-  cuda_unbind(context);
+  pmb_cuda_unbind(context);
   if (!pmb_cuda_is_forked()) {
-    if (cuda->generation == pmb_cuda_generation(cuda->device)) {
+    if (cuda->own.generation == pmb_cuda_generation(cuda->device)) {
       free_streams(cuda);
     }
     pmb_cuda_unregister(cuda);
@@ -122,12 +121,26 @@ static pmb_cuda_divisor divisor_of(uint32_t d)
   return by;
 }
 
+/* Samples from row to row on the device: rows begin at multiples of 16 bytes. */
+static int64_t pitch_of(const pmb_volume *volume)
+{
+  const int64_t per_vector = 16 / (int64_t)pmb_type_size(volume->type);
+  return (volume->dims[0] + per_vector - 1) / per_vector * per_vector;
+}
+
+/* 1: the caller's samples lie on the device as the passes read them, so they are not copied. */
+static int is_in_place(const pmb_volume *volume)
+{
+  const int64_t *strides = volume->strides, pitch = pitch_of(volume), size = (int64_t)pmb_type_size(volume->type);
+  return volume->on_device && (uintptr_t)volume->samples % 16 == 0 && strides[0] == 1 && strides[1] == pitch &&
+    strides[2] >= pitch * volume->dims[1] && strides[2] * size % 16 == 0;
+}
+
 /* The volume's layout on the device. */
 static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
 {
   const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
   const int64_t *dims = context->volume.dims;
-  const int64_t per_vector = 16 / (int64_t)pmb_type_size(context->volume.type);
   pmb_cuda_job *job = &cuda->job;
   int64_t count = 1;
   memset(job, 0, sizeof(*job));
@@ -155,8 +168,8 @@ static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
   job->by_stride = divisor_of(job->stride);
   const int64_t most = PMB_CUDA_ISOVALUES, fit = INT32_MAX / stride;
   context->at_once = fit > most ? most : fit > 1 ? fit : 1;
-  job->pitch = (dims[0] + per_vector - 1) / per_vector * per_vector;
-  job->slice = job->pitch * dims[1];
+  job->pitch = pitch_of(&context->volume);
+  job->slice = is_in_place(&context->volume) ? context->volume.strides[2] : job->pitch * dims[1];
   job->row_bytes = (uint64_t)job->pitch * pmb_type_size(context->volume.type);
   job->slice_bytes = (uint64_t)job->slice * pmb_type_size(context->volume.type);
   context->info.bricks = count;
@@ -173,7 +186,7 @@ static int64_t summary_bricks(const pmb_cuda_job *job)
 static void point_to_volume(pmb_cuda *cuda, const pmb_cuda_volume *volume)
 {
   pmb_cuda_job *job = &cuda->job;
-  job->d_samples = volume->samples.d_data;
+  job->d_samples = is_in_place(&volume->key) ? volume->key.samples : volume->samples.d_data;
   job->d_low = volume->summary.d_data;
   job->d_high = (char *)volume->summary.d_data + (size_t)summary_bricks(job) * pmb_type_size(volume->key.type);
   job->d_flags = (uint8_t *)volume->flags.d_data;
@@ -202,8 +215,10 @@ static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
   };
   pmb_cuda_copy copies[3];
   int count = 0;
+  volume->summary.owner = volume->flags.owner = &volume->own;
   for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
-    if (arrays[i].host) {
+    if (arrays[i].host && !(i == 0 && is_in_place(key))) {
+      arrays[i].buffer->owner = &volume->own;
       PMB_STEP(pmb_cuda_reserve(cuda, arrays[i].buffer, arrays[i].count, arrays[i].size, arrays[i].what));
     }
     if (arrays[i].host && !(i == 0 && key->on_device)) {
@@ -218,7 +233,7 @@ static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
   /* Kernels also read the ends of both halves, with the last bricks. */
   PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(volume->summary.d_data, 0, volume->summary.capacity, cuda->compute));
   point_to_volume(cuda, volume);
-  if (key->on_device) {
+  if (key->on_device && !is_in_place(key)) {
     PMB_STEP(pmb_cuda_pack(cuda, key, volume->samples.d_data));
   }
   if (count > 0) {
@@ -227,7 +242,8 @@ static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
   return pmb_cuda_summarize(cuda);
 }
 
-pmb_status pmb_cuda_upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
+/* Reserves the volume's memory, uploads and summarizes it. */
+static pmb_status upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
   const pmb_status status = upload_and_summarize(cuda, volume);
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
@@ -244,7 +260,7 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
   const int64_t uploads = cuda->context->info.uploads;
   PMB_STEP(pmb_cuda_begin_call(cuda));
   crew->fraction_end = between;
-  const pmb_status status = pmb_cuda_bring_volume(cuda);
+  const pmb_status status = pmb_cuda_bring_volume(cuda, upload_volume);
   crew->fraction_begin = cuda->context->info.uploads != uploads ? between : from;
   crew->fraction_end = to;
   if (status == PMB_OK) {
@@ -255,7 +271,7 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
   return status;
 }
 
-static pmb_status cuda_bind(pmb_context *context)
+pmb_status pmb_cuda_bind(pmb_context *context)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
   PMB_STEP(lay_out(context, cuda));
@@ -278,7 +294,8 @@ static pmb_status cuda_bind(pmb_context *context)
 static pmb_status reserve_records(pmb_cuda *cuda, int64_t active, int64_t special)
 {
   enum { COUNTERS = (sizeof(pmb_cuda_counters) + 7) / 8 };
-  const int64_t room = active > cuda->record_room ? active : cuda->record_room, blocks = cuda->processors;
+  const int64_t had = cuda->records.d_data ? cuda->record_room : 0, room = active > had ? active : had;
+  const int64_t blocks = cuda->processors;
   const int64_t of_select = 2 * PMB_CUDA_SELECT_BLOCKS * blocks;
   const int64_t words = COUNTERS + of_select + room / 32 + blocks; /* scan: turns of 32 bricks a block */
   const size_t before = cuda->sums.capacity;
@@ -373,13 +390,13 @@ pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
   const pmb_status status = count_all(context, cuda);
   if (status == PMB_OK) {
     take_sizes(context, cuda, group);
-    cuda->counted = 1;
+    cuda->counted = cuda->own.life;
   }
   pmb_cuda_free_after_failure(cuda, group, status);
   return status;
 }
 
-static pmb_status cuda_count(pmb_context *context, const pmb_group *group)
+pmb_status pmb_cuda_count(pmb_context *context, const pmb_group *group)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
   const int64_t *dims = context->volume.dims;
@@ -395,7 +412,7 @@ static pmb_status cuda_count(pmb_context *context, const pmb_group *group)
   return status;
 }
 
-static pmb_status cuda_summary(pmb_context *context, pmb_buffer *copy, const void **low, const void **high)
+pmb_status pmb_cuda_summary(pmb_context *context, pmb_buffer *copy, const void **low, const void **high)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
   const size_t bytes = (size_t)summary_bricks(&cuda->job) * pmb_type_size(context->volume.type);
@@ -408,8 +425,3 @@ static pmb_status cuda_summary(pmb_context *context, pmb_buffer *copy, const voi
   pmb_cuda_end(cuda);
   return status;
 }
-
-extern "C" const pmb_backend pmb_cuda_backend = { "cuda", cuda_create, cuda_destroy, cuda_bind, cuda_unbind,
-  cuda_count, pmb_cuda_emit, cuda_refresh, cuda_summary, 1, pmb_cuda_fill_offsets, pmb_cuda_register_gl,
-  pmb_cuda_unregister_gl, pmb_cuda_map_gl, pmb_cuda_move_gl, pmb_cuda_unmap_gl, pmb_cuda_cast_rays,
-  pmb_cuda_count_particles, pmb_cuda_emit_particles, pmb_cuda_drop_particles, pmb_cuda_find_visible };

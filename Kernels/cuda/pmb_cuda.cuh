@@ -146,11 +146,24 @@ typedef struct pmb_cuda_output {
   pmb_gradient_estimator estimator;
 } pmb_cuda_output;
 
-/* Device memory that only grows. */
+/* Device memory that only grows. Zeroed, it is empty. */
 typedef struct pmb_cuda_buffer {
   void *d_data;
   size_t capacity;
+  struct pmb_cuda_owner *owner; /* NULL: becomes the context that reserves it first */
+  struct pmb_cuda_buffer *next; /* of the owner's that have memory */
+  int yields;                   /* freed where the context has no memory for a buffer that does not yield */
 } pmb_cuda_buffer;
+
+/* The buffers of a context or of a volume, which are freed together. */
+typedef struct pmb_cuda_owner {
+  pmb_cuda_buffer *first;
+  int device;
+  uint32_t generation; /* of the device's state in which the buffers were made */
+  uint32_t life;       /* grows when all are freed */
+  uint64_t last_used;
+  int64_t bytes;
+} pmb_cuda_owner;
 
 /* States of a volume. */
 enum { PMB_CUDA_ON_HOST = 0, PMB_CUDA_UPLOADING, PMB_CUDA_ON_DEVICE };
@@ -159,12 +172,9 @@ enum { PMB_CUDA_ON_HOST = 0, PMB_CUDA_UPLOADING, PMB_CUDA_ON_DEVICE };
 typedef struct pmb_cuda_volume {
   struct pmb_cuda_volume *next;
   pmb_volume key;
-  int device;
-  uint32_t generation;
+  pmb_cuda_owner own;
   int state;
   uintptr_t uploader; /* the thread that uploads it */
-  uint64_t last_used;
-  int64_t bytes;
   pmb_cuda_buffer samples, summary, flags, sample_flags, cell_flags;
   double minimum, maximum;
   int64_t nonfinite_bricks;
@@ -191,28 +201,15 @@ typedef struct pmb_cuda_copy {
   int64_t base;
 } pmb_cuda_copy;
 
-/* Buffers of the particles last counted; see pmb_cuda_cloud. */
-typedef struct pmb_cuda_particle_buffers {
-  pmb_cuda_buffer positions, radii, masses, densities, weights, facts, spans; /* the input */
-  pmb_cuda_buffer keys, indices, sorted_keys, sorted, grade_facts, cloud, amounts, reaches, pieces, moved, shapes;
-  pmb_cuda_buffer brick_rows, bricks, words, sizes, workspace;
-  pmb_cuda_buffer records, active, brick, before, map, counters;
-} pmb_cuda_particle_buffers;
-
-typedef struct pmb_cuda_visible_buffers {
-  pmb_cuda_buffer depths, words, before, workspace;
-} pmb_cuda_visible_buffers;
-
 typedef struct pmb_cuda {
   pmb_context *context;
   struct pmb_cuda *next;
   int device, processors;
-  int early;           /* kernels may begin before their predecessors end */
-  uint32_t generation; /* of the device's state in which the buffers were made */
-  int busy;            /* in a call */
-  int outer_device;    /* device of the call whose progress hook makes this call; -1: none */
-  uint64_t last_used;
-  int64_t device_bytes, device_peak, device_limit; /* of the own buffers; with the volume; of the process */
+  int early; /* kernels may begin before their predecessors end */
+  pmb_cuda_owner own;
+  int busy;                          /* in a call */
+  int outer_device;                  /* device of the call whose progress hook makes this call; -1: none */
+  int64_t device_peak, device_limit; /* most bytes with the volume; limit of the process */
   cudaStream_t compute, copy;
   pmb_cuda_events done;
   pmb_cuda_totals *totals; /* pinned */
@@ -222,21 +219,28 @@ typedef struct pmb_cuda {
   pmb_cuda_buffer points, normals, gradients, parameter, sample, triangles, cells, attribute_in, attribute_out;
   pmb_cuda_copy copies[5]; /* of the mesh to the host */
   int copy_count;
-  pmb_cuda_buffer picture, table, shown, edges; /* of rays */
-  pmb_cuda_visible_buffers visible;
-  uint64_t table_version; /* of the job that it was copied from */
-  pmb_cuda_particle_buffers particles;
-  const struct pmb_particles *particles_of; /* the particles that they hold; NULL: none */
-  const struct pmb_cuda_cloud *cloud;       /* while particles are emitted */
   pmb_cuda_kept kept[PMB_CUDA_KEPT];
   uint32_t epoch;
   uint32_t record_room; /* of active bricks in the arrays */
   uint32_t active;      /* bricks of the group last counted */
   int empty;            /* the volume has no cell */
-  int counted;          /* the arrays hold the bricks of the group last counted */
+  uint32_t counted;     /* own.life, if the arrays hold the bricks of the group last counted */
   pmb_sizes sizes;      /* of the group last counted */
   pmb_cuda_job job;
 } pmb_cuda;
+
+/* A surface to emit: the volume's for a group of isovalues, or that of particles. */
+typedef struct pmb_cuda_surface {
+  const pmb_cuda_job *job; /* its active bricks, for pass triangles */
+  const pmb_group *group;
+  const pmb_mesh *mesh;
+  pmb_sizes sizes; /* of the whole group */
+  int64_t samples; /* of an attribute, in tuples */
+  pmb_status (*interpolate)(pmb_cuda *cuda, const struct pmb_cuda_surface *surface, const pmb_attribute *attribute,
+    const void *d_in, void *d_out);
+  const void *source;  /* for `interpolate` */
+  pmb_cuda_output out; /* set by pmb_cuda_make_output */
+} pmb_cuda_surface;
 
 /* The type in which samples are handled: float or double. */
 template <class T> struct pmb_cuda_real;
@@ -299,23 +303,30 @@ pmb_status pmb_cuda_begin_call(pmb_cuda *cuda);
 void pmb_cuda_end(pmb_cuda *cuda);
 /* Makes the device of this thread's call current again. Returns 0 if the thread is in no call. */
 int pmb_cuda_return_to_call(void);
-/* Makes room for `count` elements in a buffer, during a call. Contents are lost when it grows. Frees idle memory of the process
- * if necessary. */
+/* Makes room for `count` elements in a buffer, during a call, and registers it with its owner. Contents are lost when it grows.
+ * Frees idle memory of the process if necessary. */
 pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, size_t size, const char *what);
 /* The same for an output array. spare: a new one gets an eighth more, since the surface may grow. */
 pmb_status pmb_cuda_reserve_output(
   pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, int spare, size_t size, const char *what);
-void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer);
+void pmb_cuda_release(pmb_cuda_buffer *buffer);
 void pmb_cuda_free_buffers(pmb_cuda *cuda); /* all of a context */
 void pmb_cuda_account(pmb_cuda *cuda);      /* fills in the fields of pmb_get_info */
-/* The bound volume: find or make its record; bring it to the device for the call; drop it. */
+/* The bound volume: find or make its record; bring it to the device for the call, by `upload`, which waits for the device; drop
+ * it. */
 pmb_status pmb_cuda_find_volume(pmb_cuda *cuda);
-pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda);
+pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda, pmb_status (*upload)(pmb_cuda *cuda, pmb_cuda_volume *volume));
 void pmb_cuda_drop_volume(pmb_cuda *cuda);
 
 /* pmb_cuda.cu */
-/* Reserves the volume's memory, uploads and summarizes it. */
-pmb_status pmb_cuda_upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume);
+/* See pmb_backend. */
+pmb_status pmb_cuda_create(pmb_context *context, const char *path);
+void pmb_cuda_destroy(pmb_context *context);
+pmb_status pmb_cuda_bind(pmb_context *context);
+void pmb_cuda_unbind(pmb_context *context);
+pmb_status pmb_cuda_count(pmb_context *context, const pmb_group *group);
+void pmb_cuda_refresh(pmb_context *context);
+pmb_status pmb_cuda_summary(pmb_context *context, pmb_buffer *copy, const void **low, const void **high);
 /* Begins a call that needs the volume on the device. share: of the call's progress for bringing it there. */
 pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share);
 /* Counts, between begin and end. */
@@ -348,24 +359,30 @@ pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with select and scan; of bricks
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Vertices and triangles in one launch. Returns 0 if two are faster, or if no kernel makes this output. */
 int pmb_cuda_emit_in_one_launch(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
-pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
-/* Downloads the arrays that pmb_cuda_make_output has noted. The host fills scalars and offsets meanwhile. */
-pmb_status pmb_cuda_download_mesh(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh);
-/* Vertices and triangles; records done.points and done.triangles. */
-pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out);
-pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *output);
+pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_job *job, const pmb_cuda_output *output);
+/* Vertices and triangles of the volume; records done.points and done.triangles. */
+pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_surface *surface);
+/* Reserves the output's arrays, or points to the caller's. */
+pmb_status pmb_cuda_make_output(pmb_cuda *cuda, pmb_cuda_surface *surface);
+/* Fills a mesh: makes the output, enqueues the passes, which record done.points and done.triangles, and does the rest. The host
+ * fills scalars and offsets during the downloads. */
+pmb_status pmb_cuda_emit_surface(
+  pmb_cuda *cuda, pmb_cuda_surface *surface, pmb_status (*passes)(pmb_cuda *cuda, const pmb_cuda_surface *surface));
+
+/* pmb_cuda_attributes.cu */
+/* Interpolates an attribute of the volume. */
+pmb_status pmb_cuda_interpolate(
+  pmb_cuda *cuda, const pmb_cuda_surface *surface, const pmb_attribute *attribute, const void *d_in, void *d_out);
 /* Makes room for the attributes: their samples, and the points of the largest. */
-pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh, int spare);
-/* Frees attributes that stay on the device, to make room for the buffer `wanted`. Returns 0 if there were none. */
-int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted);
-/* Brings an attribute's samples to the device unless they are there, until the next call. */
-pmb_status pmb_cuda_bring_attribute(pmb_cuda *cuda, const pmb_attribute *attribute, const void **d_samples);
-/* Uploads, interpolates and downloads attributes one by one; those of particles while cuda->cloud is set. */
-pmb_status pmb_cuda_emit_attributes(
-  pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *output);
+pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_cuda_surface *surface, int spare);
+/* Brings an attribute's samples, so many tuples, to the device unless they are there, until the next call. */
+pmb_status pmb_cuda_bring_attribute(
+  pmb_cuda *cuda, const pmb_attribute *attribute, int64_t tuples, const void **d_samples);
+/* Uploads, interpolates and downloads attributes one by one. */
+pmb_status pmb_cuda_emit_attributes(pmb_cuda *cuda, const pmb_cuda_surface *surface);
 
 /* pmb_cuda_ranges.cu */
-pmb_status pmb_cuda_enqueue_ranges(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_cuda_output *output);
+pmb_status pmb_cuda_enqueue_ranges(pmb_cuda *cuda, const pmb_cuda_surface *surface);
 /* Extends the mesh's ranges by the results, when the kernels have ended. */
 void pmb_cuda_take_ranges(pmb_cuda *cuda, const pmb_mesh *mesh);
 
@@ -378,14 +395,8 @@ pmb_status pmb_cuda_check_mesh(pmb_cuda *cuda, const pmb_mesh *mesh); /* both, f
 /* Enqueues the copy of samples in device memory to the volume's layout. */
 pmb_status pmb_cuda_pack(pmb_cuda *cuda, const pmb_volume *volume, void *d_to);
 /* Enqueues the mesh's arrays that no pass writes: 64-bit triangles and scalars. */
-pmb_status pmb_cuda_fill_caller(
-  pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *output);
+pmb_status pmb_cuda_fill_caller(pmb_cuda *cuda, const pmb_cuda_surface *surface);
 pmb_status pmb_cuda_fill_offsets(pmb_context *context, const pmb_mesh *mesh, int64_t triangles);
-/* pmb_cuda_rays.cu */
-pmb_status pmb_cuda_cast_rays(
-  pmb_context *context, const struct pmb_ray_request *request, const struct pmb_ray_job *wanted);
-/* pmb_cuda_visible.cu */
-pmb_status pmb_cuda_find_visible(pmb_context *context, const struct pmb_visible_job *job, int64_t *count);
 
 /* Ways to launch a kernel. EARLY: it may begin before its predecessor ends, see pmb_cuda_await_passes. COOPERATIVE: all blocks
  * are on the device at the same time. */

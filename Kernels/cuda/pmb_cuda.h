@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The interface of the CUDA backend for the rest of the core and for tests. */
+ * The interface of the CUDA backend for tests. */
 #ifndef PMB_CUDA_H
 #define PMB_CUDA_H
-
-/* NULL if a GPU can be used, else the reason; valid until the next call on this thread. */
-const char *pmb_cuda_missing(void);
 
 /* For tests; else NULL and 0. fault: replaces the error of a checked CUDA call. layers: of bricks per block in
  * pmb_cuda_vertices_columns.cu. parts: warps that share a brick's points in pmb_cuda_vertices_list.cuh; -1: separate launches

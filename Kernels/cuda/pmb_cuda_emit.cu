@@ -4,10 +4,12 @@
 
 /* Sets the kernels' output for each array of the mesh: the caller's array from the group's base on, if it is in device memory,
  * and frees the context's own; else the context's own, and notes the download. Pointers of unwanted arrays stay NULL. */
-static pmb_status reserve_arrays(
-  pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, int spare, pmb_cuda_output *out)
+static pmb_status reserve_arrays(pmb_cuda *cuda, pmb_cuda_surface *surface, int spare)
 {
-  const int64_t n = cuda->sizes.points, m = cuda->sizes.triangles;
+  const pmb_mesh *mesh = surface->mesh;
+  const pmb_sizes *base = &surface->group->base;
+  pmb_cuda_output *out = &surface->out;
+  const int64_t n = surface->sizes.points, m = surface->sizes.triangles;
   const size_t real = 3 * pmb_type_size(mesh->point_type), vector = 3 * sizeof(float);
   const int direct = mesh->on_device, wide = mesh->id_type == PMB_INT64;
   const cudaEvent_t points = cuda->done.points, triangles = cuda->done.triangles;
@@ -41,7 +43,7 @@ static pmb_status reserve_arrays(
       }
       place = (char *)a.buffer->d_data;
     } else if (a.array) {
-      pmb_cuda_release(cuda, a.buffer);
+      pmb_cuda_release(a.buffer);
     }
     if (a.array) {
       memcpy(a.d_out, &place, sizeof(place));
@@ -53,66 +55,73 @@ static pmb_status reserve_arrays(
     out->d_parameter = (double *)cuda->parameter.d_data;
     out->d_sample = (int64_t *)cuda->sample.d_data;
   }
-  return mesh->on_device ? PMB_OK : pmb_cuda_reserve_attributes(cuda, mesh, spare);
+  return mesh->on_device ? PMB_OK : pmb_cuda_reserve_attributes(cuda, surface, spare);
 }
 
-pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *out)
+pmb_status pmb_cuda_make_output(pmb_cuda *cuda, pmb_cuda_surface *surface)
 {
+  const pmb_mesh *mesh = surface->mesh;
+  pmb_cuda_output *out = &surface->out;
   memset(out, 0, sizeof(*out));
-  if (mesh->triangles && cuda->sizes.points > UINT32_MAX) {
+  if (mesh->triangles && surface->sizes.points > UINT32_MAX) {
     return pmb_fail(cuda->context, PMB_TOO_LARGE, "pmb_emit: %lld points are too many for triangles from one GPU",
-      (long long)cuda->sizes.points);
+      (long long)surface->sizes.points);
   }
-  out->point_base = mesh->id_type == PMB_INT64 ? 0 : base->points;
+  out->point_base = mesh->id_type == PMB_INT64 ? 0 : surface->group->base.points;
   out->point_type = mesh->point_type;
-  out->point_room = cuda->sizes.points;
-  out->triangle_room = cuda->sizes.triangles;
+  out->point_room = surface->sizes.points;
+  out->triangle_room = surface->sizes.triangles;
   out->estimator = mesh->gradient_estimator;
-  const pmb_status status = reserve_arrays(cuda, mesh, base, 1, out);
-  return status == PMB_OUT_OF_MEMORY ? reserve_arrays(cuda, mesh, base, 0, out) : status;
+  const pmb_status status = reserve_arrays(cuda, surface, 1);
+  return status == PMB_OUT_OF_MEMORY ? reserve_arrays(cuda, surface, 0) : status;
 }
-
-/* The host's own work: scalars and offsets. */
-typedef struct fill_work {
-  const pmb_mesh *mesh;
-  const pmb_group *group;
-  pmb_sizes sizes; /* of the group */
-} fill_work;
 
 enum { FILL = 512 * 1024 }; /* elements of a part: a huge page or more, see pmb_cuda_transfer.cu */
 
+/* The host's own work: scalars and offsets. */
 static void fill_part(void *data, int, size_t part)
 {
-  const fill_work *work = (const fill_work *)data;
-  const pmb_group *group = work->group;
+  const pmb_cuda_surface *surface = (const pmb_cuda_surface *)data;
+  const pmb_group *group = surface->group;
   const int64_t begin = (int64_t)part * FILL, end = begin + FILL;
   for (int64_t n = 0, first = 0; n < group->count; first += group->sizes[n++].points) {
     const int64_t last = pmb_smaller(first + group->sizes[n].points, end), from = first > begin ? first : begin;
-    pmb_fill_scalars(work->mesh, &group->isovalues[n], group->base.points + from, last - from);
+    pmb_fill_scalars(surface->mesh, &group->isovalues[n], group->base.points + from, last - from);
   }
-  pmb_fill_offsets(work->mesh, group->base.triangles + begin, pmb_smaller(work->sizes.triangles - begin, FILL));
+  pmb_fill_offsets(surface->mesh, group->base.triangles + begin, pmb_smaller(surface->sizes.triangles - begin, FILL));
 }
 
 static pmb_status fill(pmb_cuda *cuda, void *data)
 {
-  fill_work *work = (fill_work *)data;
-  const int64_t points = work->mesh->scalars ? work->sizes.points : 0;
-  const int64_t triangles = work->mesh->offsets ? work->sizes.triangles : 0;
+  pmb_cuda_surface *surface = (pmb_cuda_surface *)data;
+  const int64_t points = surface->mesh->scalars ? surface->sizes.points : 0;
+  const int64_t triangles = surface->mesh->offsets ? surface->sizes.triangles : 0;
   const int64_t longest = points > triangles ? points : triangles;
-  return pmb_cuda_loop_silently(cuda, (longest + FILL - 1) / FILL, fill_part, work);
+  return pmb_cuda_loop_silently(cuda, (longest + FILL - 1) / FILL, fill_part, surface);
 }
 
-pmb_status pmb_cuda_download_mesh(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh)
+pmb_status pmb_cuda_emit_surface(
+  pmb_cuda *cuda, pmb_cuda_surface *surface, pmb_status (*passes)(pmb_cuda *cuda, const pmb_cuda_surface *surface))
 {
-  fill_work work = { mesh, group, cuda->sizes };
-  return pmb_cuda_download(cuda, cuda->copies, cuda->copy_count, fill, &work);
+  pmb_crew *crew = &cuda->context->crew;
+  const double end = crew->fraction_end, share = surface->mesh->attribute_count > 0 ? 0.5 : 1;
+  PMB_STEP(pmb_cuda_make_output(cuda, surface));
+  PMB_STEP(passes(cuda, surface));
+  PMB_STEP(pmb_cuda_enqueue_ranges(cuda, surface));
+  crew->fraction_end = crew->fraction_begin + share * (end - crew->fraction_begin);
+  PMB_STEP(surface->mesh->on_device ? pmb_cuda_fill_caller(cuda, surface)
+                                    : pmb_cuda_download(cuda, cuda->copies, cuda->copy_count, fill, surface));
+  crew->fraction_begin = crew->fraction_end;
+  crew->fraction_end = end;
+  return pmb_cuda_emit_attributes(cuda, surface);
 }
 
 /* Points of a mesh whose download is short. Its pass triangles begins while vertices ends, with no event in between. */
 enum { FEW_POINTS = 2 << 20 };
 
-pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out)
+pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_surface *surface)
 {
+  const pmb_cuda_output *out = &surface->out;
   pmb_context *context = cuda->context;
   cudaError_t error = cudaSuccess;
   int recorded = 0;
@@ -127,7 +136,7 @@ pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out)
       PMB_CUDA_TRY(context, cudaEventRecord(cuda->done.points, cuda->compute));
     }
     if (out->d_triangles || out->d_cells) {
-      PMB_STEP(pmb_cuda_triangles(cuda, out));
+      PMB_STEP(pmb_cuda_triangles(cuda, surface->job, out));
     }
   }
   if (!recorded) {
@@ -140,21 +149,18 @@ pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out)
 static pmb_status emit_counted(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
-  pmb_crew *crew = &context->crew;
-  const double end = crew->fraction_end, share = mesh->attribute_count > 0 ? 0.5 : 1;
-  pmb_cuda_output out;
-  if (!cuda->counted) { /* another context took the memory */
+  const int64_t *dims = context->volume.dims;
+  if (cuda->counted != cuda->own.life) { /* another context took the memory */
     PMB_STEP(pmb_cuda_count_group(context, group));
   }
-  PMB_STEP(pmb_cuda_make_output(cuda, mesh, &group->base, &out));
-  PMB_STEP(pmb_cuda_enqueue_emit(cuda, &out));
-  PMB_STEP(pmb_cuda_enqueue_ranges(cuda, mesh, &out));
-  crew->fraction_end = crew->fraction_begin + share * (end - crew->fraction_begin);
-  PMB_STEP(
-    mesh->on_device ? pmb_cuda_fill_caller(cuda, group, mesh, &out) : pmb_cuda_download_mesh(cuda, group, mesh));
-  crew->fraction_begin = crew->fraction_end;
-  crew->fraction_end = end;
-  return pmb_cuda_emit_attributes(cuda, &group->base, mesh, &out);
+  pmb_cuda_surface surface = {};
+  surface.job = &cuda->job;
+  surface.group = group;
+  surface.mesh = mesh;
+  surface.sizes = cuda->sizes;
+  surface.samples = dims[0] * dims[1] * dims[2];
+  surface.interpolate = pmb_cuda_interpolate;
+  return pmb_cuda_emit_surface(cuda, &surface, pmb_cuda_enqueue_emit);
 }
 
 pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh)

@@ -71,22 +71,25 @@ static int blocks_of(const pmb_cuda *cuda)
   return blocks < PMB_CUDA_EXTENTS ? blocks : PMB_CUDA_EXTENTS;
 }
 
-template <class T> static pmb_status find(pmb_cuda *cuda, const void *d_vectors, extent *pinned)
+template <class T> static pmb_status find(pmb_cuda *cuda, const void *d_vectors, int64_t count, extent *pinned)
 {
   return pmb_cuda_check(cuda->context,
-    pmb_cuda_launch(cuda, 0, ranges_kernel<T>, (unsigned)blocks_of(cuda), PMB_CUDA_THREADS, 0, (const T *)d_vectors,
-      cuda->sizes.points, pinned),
+    pmb_cuda_launch(
+      cuda, 0, ranges_kernel<T>, (unsigned)blocks_of(cuda), PMB_CUDA_THREADS, 0, (const T *)d_vectors, count, pinned),
     "launch of ranges");
 }
 
-pmb_status pmb_cuda_enqueue_ranges(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_cuda_output *output)
+pmb_status pmb_cuda_enqueue_ranges(pmb_cuda *cuda, const pmb_cuda_surface *surface)
 {
-  if (mesh->point_ranges && output->d_points) {
-    PMB_STEP(output->point_type == PMB_FLOAT32 ? find<float>(cuda, output->d_points, cuda->totals->extents[0])
-                                               : find<double>(cuda, output->d_points, cuda->totals->extents[0]));
+  const pmb_cuda_output *output = &surface->out;
+  const int64_t n = surface->sizes.points;
+  extent *points = cuda->totals->extents[0], *normals = cuda->totals->extents[1];
+  if (surface->mesh->point_ranges && output->d_points) {
+    PMB_STEP(output->point_type == PMB_FLOAT32 ? find<float>(cuda, output->d_points, n, points)
+                                               : find<double>(cuda, output->d_points, n, points));
   }
-  return mesh->normal_ranges && output->d_normals ? find<float>(cuda, output->d_normals, cuda->totals->extents[1])
-                                                  : PMB_OK;
+  return surface->mesh->normal_ranges && output->d_normals ? find<float>(cuda, output->d_normals, n, normals)
+                                                           : PMB_OK;
 }
 
 /* Extends ranges that pmb_emit begins and ends; see pmb_backend. */

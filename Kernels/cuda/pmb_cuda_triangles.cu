@@ -41,7 +41,8 @@ static __global__ void __launch_bounds__(32 * TRIANGLE_WARPS, TRIANGLE_BLOCKS)
 }
 
 /* Launches as many warps as fit a multiprocessor's shared memory, in large blocks, because each block has a copy of the codes. */
-template <bool OF_CELLS> static pmb_status launch(pmb_cuda *cuda, const pmb_cuda_output *output)
+template <bool OF_CELLS>
+static pmb_status launch(pmb_cuda *cuda, const pmb_cuda_job *job, const pmb_cuda_output *output)
 {
   int room = 0;
   PMB_CUDA_TRY(
@@ -53,14 +54,14 @@ template <bool OF_CELLS> static pmb_status launch(pmb_cuda *cuda, const pmb_cuda
     cudaFuncSetAttribute(triangles_kernel<OF_CELLS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
   return pmb_cuda_check(cuda->context,
     pmb_cuda_launch(cuda, PMB_CUDA_EARLY, triangles_kernel<OF_CELLS>, cuda->processors * TRIANGLE_BLOCKS, 32 * warps,
-      bytes, cuda->job, *output),
+      bytes, *job, *output),
     "launch of triangles");
 }
 
-pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output)
+pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_job *job, const pmb_cuda_output *output)
 {
   if (output->d_triangles) {
-    PMB_STEP(launch<false>(cuda, output));
+    PMB_STEP(launch<false>(cuda, job, output));
   }
-  return output->d_cells ? launch<true>(cuda, output) : PMB_OK;
+  return output->d_cells ? launch<true>(cuda, job, output) : PMB_OK;
 }

@@ -71,11 +71,6 @@ static inline int64_t greater_of(int64_t a, int64_t b)
   return a > b ? a : b;
 }
 
-static inline int64_t chunks_of(int64_t n)
-{
-  return (n + CHUNK - 1) / CHUNK;
-}
-
 /* Threads share parents. */
 static inline int64_t load_parent(const part_view *part, int64_t point, int wide)
 {
@@ -228,7 +223,7 @@ static inline void record_chunk(const measuring *m, int64_t chunk, const buckets
 static inline void record_range(const measuring *m, int64_t range, const buckets *b, int write, int wide)
 {
   const chunk_sums *chunks = m->chunks.data;
-  for (int64_t i = 0; i < chunks_of(m->size.triangles); ++i) {
+  for (int64_t i = 0; i < pmb_chunks(m->size.triangles, CHUNK); ++i) {
     if (chunks[i].ranges >> (range & 63) & 1 && chunks[i].lowest < b->end && chunks[i].highest >= b->begin) {
       record_chunk(m, i, b, write, wide);
     }
@@ -342,7 +337,7 @@ static chunk_sums reduce_sums(const measuring *m)
 {
   const chunk_sums *chunks = m->chunks.data;
   chunk_sums total = { .lowest = INT64_MAX, .highest = -1 };
-  for (int64_t i = 0; i < chunks_of(m->size.triangles); ++i) {
+  for (int64_t i = 0; i < pmb_chunks(m->size.triangles, CHUNK); ++i) {
     total.area += chunks[i].area;
     total.volume += chunks[i].volume;
     total.triangles += chunks[i].triangles;
@@ -366,8 +361,8 @@ static pmb_status run(measuring *m, pmb_body *body, int64_t count, double share)
 static pmb_status run_sums(measuring *m, double share, chunk_sums *total)
 {
   memset(m->uses.data, 0, (size_t)(m->context->crew.workers * m->range_count) * sizeof(int64_t));
-  PMB_STEP(run(m, forget_body, chunks_of(m->size.points), share * 0.02));
-  PMB_STEP(run(m, sum_body, chunks_of(m->size.triangles), share * 0.98));
+  PMB_STEP(run(m, forget_body, pmb_chunks(m->size.points, CHUNK), share * 0.02));
+  PMB_STEP(run(m, sum_body, pmb_chunks(m->size.triangles, CHUNK), share * 0.98));
   *total = reduce_sums(m);
   return PMB_OK;
 }
@@ -424,7 +419,8 @@ static pmb_status measure_part(measuring *m, double share, pmb_measures *measure
   }
   m->range_count = (m->size.points + ((int64_t)1 << m->range_bits) - 1) >> m->range_bits;
   const int64_t at_once = pmb_smaller(workers, m->range_count);
-  PMB_STEP(pmb_reserve(context, &m->chunks, chunks_of(m->size.triangles), sizeof(chunk_sums), "the measures"));
+  PMB_STEP(
+    pmb_reserve(context, &m->chunks, pmb_chunks(m->size.triangles, CHUNK), sizeof(chunk_sums), "the measures"));
   PMB_STEP(pmb_reserve(context, &m->uses, workers * m->range_count, sizeof(int64_t), "the measures"));
   PMB_STEP(pmb_reserve(context, &m->parents, m->size.points, id_size, "the measures"));
   PMB_STEP(pmb_reserve(context, &m->ends, at_once << m->range_bits, sizeof(int64_t), "the measures"));

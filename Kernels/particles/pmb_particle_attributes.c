@@ -95,7 +95,7 @@ PMB_INLINE void add_to_totals(const attribute_sum *sum, const int kernel)
       memcpy(part[a], s->place[a][1] + i, sizeof(part[a]));
     }
     const int n = list_near_points(
-      s, sum->p->cpu.tables->places, (const float(*)[PMB_LANES])whole, (const float(*)[PMB_LANES])part);
+      s, sum->p->surface.tables->places, (const float(*)[PMB_LANES])whole, (const float(*)[PMB_LANES])part);
     memcpy(deepest, s->deepest + i, sizeof(deepest));
     find_weights(s, n, kernel, (const float(*)[PMB_LANES])whole, (const float(*)[PMB_LANES])part, deepest);
     memcpy(s->deepest + i, deepest, sizeof(deepest));
@@ -150,8 +150,8 @@ void PMB_PATH_NAME(pmb_particle_interpolate)(const pmb_particles *p, pmb_particl
   const pmb_cpu_record *record, const float *parameters, int n, int64_t first)
 {
   attribute_sum sum = { .p = p, .scratch = s, .points = n };
-  for (int64_t a = 0; a < p->cpu.mesh->attribute_count; ++a) {
-    const pmb_attribute *attribute = &p->cpu.mesh->attributes[a];
+  for (int64_t a = 0; a < p->surface.mesh->attribute_count; ++a) {
+    const pmb_attribute *attribute = &p->surface.mesh->attributes[a];
     for (int c = 0; c < attribute->components; ++c) {
       sum.column[sum.columns++] = (attribute_column){ attribute, c };
       if (sum.columns == PMB_PARTICLE_COLUMNS) {

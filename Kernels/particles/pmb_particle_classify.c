@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass classify of a group of bricks: calls the CPU backend's pass for each brick as a volume of its own. Then stores the
+ * Pass classify of a group of bricks: calls the CPU backend's pass for each brick as a surface in a volume of its own. Then stores the
  * parameters of the points on their edges, so that emit needs no samples. */
 #include "cpu/pmb_cpu_brick.h"
 #include "particles/pmb_particle_job.h"
-
-#define pmb_cpu_classify PMB_PATH_NAME(pmb_cpu_classify)
-void pmb_cpu_classify(void *data, int worker, size_t i);
 
 /* Copies the first nx, ny, nz samples of a tile of 4 x 2 x 2 to (x,y,z) of the brick and its halo. */
 PMB_INLINE void copy_tile(
@@ -61,24 +58,6 @@ static void fill_tile(const pmb_particles *p, int64_t brick, float *to)
   copy_brick(p, 7, upper[7], (const float(*)[16])any, to);
 }
 
-/* Makes a volume of one brick of s->tile, and a CPU backend for it. */
-static void make_volume(const pmb_particles *p, pmb_particle_scratch *s)
-{
-  s->volume = (pmb_volume){ .struct_size = sizeof(s->volume),
-    .samples = s->tile,
-    .type = PMB_FLOAT32,
-    .dims = { PMB_BRICK_X + 1, PMB_BRICK_Y + 1, PMB_BRICK_Z + 1 },
-    .strides = { 1, PMB_TILE_ROW, 5 * PMB_TILE_ROW } };
-  memset(&s->cpu, 0, sizeof(s->cpu));
-  s->cpu.loops = p->loops;
-  s->cpu.tables = p->cpu.tables;
-  s->cpu.volume = &s->volume;
-  s->cpu.scratch = p->cpu_scratch;
-  s->cpu.isovalue = &p->isovalue;
-  s->cpu.is_cached = 1;
-  s->cpu.found.record_count = 1;
-}
-
 /* Keeps only the points in a brick's first plane, which the triangles of the layer below use. */
 static void keep_first_plane(pmb_cpu_record *record)
 {
@@ -100,16 +79,20 @@ void PMB_PATH_NAME(pmb_particle_classify)(void *data, int worker, size_t chunk)
   const int64_t end = pmb_smaller(begin + (1 << PMB_PARTICLE_RECORDS_SHIFT), p->record_count);
   const uint64_t halo =
     (uint64_t)p->layer_end * (uint64_t)p->bricks[0] * (uint64_t)p->bricks[1]; /* its first brick */
-  make_volume(p, s);
+  const pmb_volume volume = { .struct_size = sizeof(volume),
+    .samples = s->tile,
+    .type = PMB_FLOAT32,
+    .dims = { PMB_BRICK_X + 1, PMB_BRICK_Y + 1, PMB_BRICK_Z + 1 },
+    .strides = { 1, PMB_TILE_ROW, 5 * PMB_TILE_ROW } };
+  const pmb_cpu_surface one_brick = {
+    .volume = &volume, .tables = p->surface.tables, .isovalue = &p->isovalue, .is_cached = 1
+  };
   for (int64_t r = begin; r < end; ++r) {
-    pmb_cpu_record *record = (pmb_cpu_record *)p->cpu.found.records.data + r;
-    pmb_sizes sizes;
+    pmb_cpu_record *record = (pmb_cpu_record *)p->records.data + r;
     const int64_t brick = ((const int64_t *)p->candidates.data)[r - p->group_begin];
     fill_tile(p, brick, s->tile);
     memset(record->position, 0, sizeof(record->position));
-    s->cpu.found.records.data = record;
-    s->cpu.found.chunks.data = &sizes;
-    pmb_cpu_classify(&s->cpu, worker, 0);
+    pmb_cpu_classify_brick(&one_brick, pmb_cpu_scratch_of(&p->surface, worker), record);
     if (((const uint64_t *)p->bricks_reached.data)[brick] >= halo) {
       keep_first_plane(record);
     }
@@ -125,7 +108,7 @@ void PMB_PATH_NAME(pmb_particle_parameters)(void *data, int worker, size_t chunk
   const int64_t end = pmb_smaller(begin + (1 << PMB_PARTICLE_RECORDS_SHIFT), p->record_count);
   const pmb_isovalue *iso = &p->isovalue;
   for (int64_t r = begin; r < end; ++r) {
-    const pmb_cpu_record *record = (const pmb_cpu_record *)p->cpu.found.records.data + r;
+    const pmb_cpu_record *record = (const pmb_cpu_record *)p->records.data + r;
     float *out = (float *)p->parameters.data + p->parameter_count + record->points_before;
     fill_tile(p, ((const int64_t *)p->candidates.data)[r - p->group_begin], s->tile);
     for (int row = 0; row < PMB_BRICK_ROWS; ++row) {

@@ -12,7 +12,7 @@ static void density_of_block(
   pmb_particles *p, pmb_particle_scratch *scratch, const uint32_t *block, int n, int32_t at[3])
 {
   const float *masses = p->has_masses ? p->masses.data : NULL;
-  near_points b = { .scratch = scratch, .places = p->cpu.tables->places };
+  near_points b = { .scratch = scratch, .places = p->surface.tables->places };
   search_block(p, block, n, at, &b, masses, add_densities, &b);
   for (int l = 0; l < n; ++l) {
     ((float *)p->amounts.data)[block[l]] = (masses ? masses[block[l]] : 1) / b.sum[l];

@@ -57,7 +57,7 @@ PMB_INLINE void add_around(around_sum *b, const int kernel)
       offset_of(k % 27, offset);
       if (pmb_difference_weights((int)b->p->request.normals, offset, weight)) {
         place_samples(s, i, k / 27, offset, place);
-        const int n = list_near_points(s, b->p->cpu.tables->places, (const float(*)[PMB_LANES])place, none);
+        const int n = list_near_points(s, b->p->surface.tables->places, (const float(*)[PMB_LANES])place, none);
         add_to_samples(&s->near, s->list, n, kernel, place, s->around[k / 27][k % 27] + i);
       }
     }

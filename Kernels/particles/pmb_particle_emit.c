@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Writes the mesh of a chunk of active bricks: points on their edges, normals from the kernels' gradient or from differences
  * (pmb_particle_differences.c), attributes (pmb_particle_attributes.c), and triangles by the CPU backend's pass. */
+#include "core/pmb_stream.h"
 #include "particles/pmb_particle_near.h"
 
 /* ---- points ---- */
@@ -120,7 +121,7 @@ static void write_gradients(const pmb_particles *p, const float *parameters, con
 
 static void find_gradients(const pmb_particles *p, const pmb_cpu_record *record, pmb_particle_scratch *s, int n)
 {
-  gradient_sum b = { s, n, p->cpu.tables->places };
+  gradient_sum b = { s, n, p->surface.tables->places };
   for (int a = 0; a < 3; ++a) {
     memset(s->sum[a], 0, ((size_t)n + PMB_LANES) * sizeof(float));
   }
@@ -135,19 +136,7 @@ static void find_family(const pmb_particles *p, int64_t index, brick_family *f)
   int64_t upper[8];
   pmb_find_upper(p, p->active.data, p->record_count, index, upper);
   for (int d = 0; d < 8; ++d) {
-    f->at[d >> 2][d >> 1 & 1][d & 1] =
-      upper[d] < 0 ? NULL : (const pmb_cpu_record *)p->cpu.found.records.data + upper[d];
-  }
-}
-
-static void write_offsets(const pmb_mesh *mesh, int64_t first, int64_t n)
-{
-  for (int64_t i = first; i < first + n; ++i) {
-    if (mesh->id_type == PMB_INT32) {
-      ((int32_t *)mesh->offsets)[i] = (int32_t)(3 * i);
-    } else {
-      ((int64_t *)mesh->offsets)[i] = 3 * i;
-    }
+    f->at[d >> 2][d >> 1 & 1][d & 1] = upper[d] < 0 ? NULL : (const pmb_cpu_record *)p->records.data + upper[d];
   }
 }
 
@@ -155,10 +144,10 @@ void PMB_PATH_NAME(pmb_particle_emit)(void *data, int worker, size_t chunk)
 {
   pmb_particles *p = data;
   pmb_particle_scratch *s = pmb_particle_scratch_of(p, worker);
-  pmb_cpu_scratch *cpu_scratch = pmb_cpu_scratch_of(&p->cpu, worker);
-  const pmb_mesh *mesh = p->cpu.mesh;
-  const pmb_cpu_record *records = p->cpu.found.records.data;
-  const pmb_sizes before = ((const pmb_sizes *)p->cpu.found.chunks.data)[chunk];
+  pmb_cpu_scratch *cpu_scratch = pmb_cpu_scratch_of(&p->surface, worker);
+  const pmb_mesh *mesh = p->surface.mesh;
+  const pmb_cpu_record *records = p->records.data;
+  const pmb_sizes before = p->surface.chunks[chunk];
   const int64_t begin = (int64_t)chunk << PMB_PARTICLE_RECORDS_SHIFT;
   const int64_t end = pmb_smaller(begin + (1 << PMB_PARTICLE_RECORDS_SHIFT), p->record_count);
   const int64_t triangles = records[end - 1].triangles_before + (int64_t)records[end - 1].triangles;
@@ -186,10 +175,8 @@ void PMB_PATH_NAME(pmb_particle_emit)(void *data, int worker, size_t chunk)
       const int64_t done = records[r].triangles_before;
       brick_family family;
       find_family(p, r, &family);
-      pmb_cpu_emit_triangles(&p->cpu, cpu_scratch, &family, before.triangles + done, triangles - done);
+      pmb_cpu_emit_triangles(&p->surface, cpu_scratch, &family, before.triangles + done, triangles - done);
     }
   }
-  if (mesh->offsets) {
-    write_offsets(mesh, before.triangles, triangles);
-  }
+  pmb_fill_offsets(mesh, before.triangles, triangles);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Types and functions that the passes of pmb_particles share.
  *
- * Count: prepare and sort (pmb_particle_sort.c), densities, shapes, reach, potential, classify (a file each). Emit:
+ * Count: prepare, sort, densities, shapes, reach, potential, classify (a file each). Emit:
  * pmb_particle_emit.c, pmb_particle_differences.c, pmb_particle_attributes.c. Sample: prepare, sort, densities, shapes,
  * pmb_particle_sample.c. All but prepare, sort and reach are compiled once per instruction set. Classify and triangles call the
  * CPU backend's passes.
@@ -99,13 +99,10 @@ typedef struct pmb_particle_scratch {
   double value[PMB_PARTICLE_COLUMNS + 1][PMB_PARTICLE_NEAR];         /* of the particles near */
   double total[PMB_PARTICLE_COLUMNS + 1][PMB_BRICK_MAX_POINTS + 16]; /* weighted sums at the points */
   float weight[PMB_PARTICLE_NEAR][16];                               /* of the listed particles at 16 points */
-  pmb_cpu cpu;                                                       /* for a volume of one brick */
-  pmb_volume volume;
 } pmb_particle_scratch;
 
 struct pmb_particles {
   pmb_context *context;
-  const pmb_cpu_loops *loops;
   pmb_particle_request request; /* with defaults filled in */
   int kernel;                   /* the request's, or PMB_KERNEL_SHAPED */
   int counted;
@@ -168,13 +165,22 @@ struct pmb_particles {
   int64_t record_count, group_begin; /* the group's first record */
   int64_t group_end;                 /* after the group's last brick */
   int64_t parameter_count;
-  const pmb_particle_image *image; /* to fill */
-  pmb_cpu cpu;                     /* records and chunks for pass triangles */
-  pmb_volume volume;
-  pmb_buffer scratch, cpu_scratch; /* per worker */
-  pmb_buffer cloud;                /* pmb_cuda_cloud */
-  const pmb_gl_mesh *gl;           /* while a GPU emits into OpenGL's buffers, else NULL */
+  const pmb_particle_image *image;         /* to fill */
+  pmb_buffer records, chunks;              /* of the surface */
+  pmb_cpu_surface surface;                 /* for pass triangles */
+  pmb_volume volume;                       /* of its dims and type, without samples */
+  pmb_buffer scratch, cpu_scratch;         /* per worker */
+  pmb_buffer cloud;                        /* pmb_cuda_cloud */
+  const double *world_shift, *world_scale; /* a GPU writes points as (x - shift) * scale; NULL: as they are */
 };
+
+/* A GPU's. count: sets on_device of the particles if it has counted them; else it leaves them to the CPU. drop: frees what count
+ * has kept for emit. */
+typedef struct pmb_particle_functions {
+  pmb_status (*count)(pmb_context *context, pmb_particles *particles);
+  pmb_status (*emit)(pmb_context *context, pmb_particles *particles, const pmb_mesh *mesh);
+  void (*drop)(pmb_context *context, const pmb_particles *particles);
+} pmb_particle_functions;
 
 static inline pmb_particle_scratch *pmb_particle_scratch_of(pmb_particles *p, int worker)
 {
@@ -212,6 +218,22 @@ static inline void pmb_find_upper(
   }
 }
 
+/* Length and reach of a kernel in cells, see pmb_kernel_length and pmb_kernel_reach. */
+static inline double pmb_particles_length(const pmb_particles *p, double radius)
+{
+  return pmb_kernel_length((int)p->request.kernel, p->request.smoothing, radius, p->request.spacing);
+}
+static inline double pmb_particles_reach_of(const pmb_particles *p, double length)
+{
+  return pmb_kernel_reach((int)p->request.kernel, length, p->request.isovalue / p->request.spacing);
+}
+
+/* The index of a cell in the grid along an axis. */
+static inline double pmb_particles_cell(const pmb_particles *p, int axis, double cell)
+{
+  return pmb_span_cell((const pmb_particle_span *)p->spans[axis].data, p->span_count[axis], p->before, cell);
+}
+
 /* pmb_particle_request.c: checks the request and sets p->request, with defaults filled in. PMB_OK or PMB_INVALID. */
 pmb_status pmb_particles_check(pmb_particles *p, const pmb_particle_request *request);
 
@@ -241,13 +263,10 @@ pmb_status pmb_particles_reach(pmb_particles *p);
 /* Reads `components` components of n particles from `first` on, as doubles. */
 void pmb_particles_read(const pmb_particle_array *array, int components, int64_t first, int64_t n, double *out);
 
+/* Fails for `bricks` or more, and suggests a spacing. */
+pmb_status pmb_particles_too_many(pmb_particles *p, double bricks, double spacing);
+
 /* PMB_OK, or PMB_TOO_LARGE if `bricks`, or the terms of their sums, exceed the limit. */
 pmb_status pmb_particles_check_bricks(pmb_particles *p, double bricks);
-
-/* Runs a loop over chunks. begin, end: the call's progress before and after it. PMB_OK or PMB_ABORTED. */
-pmb_status pmb_particles_run(pmb_particles *p, int64_t chunks, pmb_body *loop, double begin, double end);
-
-/* Reserves memory. PMB_OK or PMB_OUT_OF_MEMORY, with `what` in the message. */
-pmb_status pmb_particles_reserve(pmb_particles *p, pmb_buffer *buffer, int64_t count, size_t size, const char *what);
 
 #endif

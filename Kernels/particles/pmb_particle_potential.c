@@ -239,7 +239,7 @@ static void take_core(const pmb_particles *p, pmb_particle_scratch *s, const til
   pmb_particle_region *region = &s->region;
   find_margins(
     s, region->n, (const float(*)[PMB_PARTICLE_ROOM])region->place, region->reach2, PMB_CORE2, at->low, at->high);
-  const int n = list_margins(s, region->n, p->cpu.tables->places);
+  const int n = list_margins(s, region->n, p->surface.tables->places);
   region->core = n;
   for (int a = 0; a < 3; ++a) {
     copy_listed(s, region->n, region->place[a], region->core_place[a]);
@@ -287,7 +287,7 @@ static int list_tile(const brick_sum *b, const tile_box *at, float part)
   const pmb_particle_region *region = &s->region;
   find_margins(
     s, region->n, (const float(*)[PMB_PARTICLE_ROOM])region->place, region->reach2, part, at->low, at->high);
-  return list_margins(s, region->n, b->p->cpu.tables->places);
+  return list_margins(s, region->n, b->p->surface.tables->places);
 }
 
 /* Adds the particles of the region to a tile unless bounds decide. whole: the region has all particles. most: its upper bound. */
@@ -332,7 +332,7 @@ static void add_to_brick(void *arg)
       continue;
     }
     find_margins(s, s->near.n, (const float(*)[PMB_PARTICLE_ROOM])s->near.place, s->near.reach2, 1, at.low, at.high);
-    take_region(b->p, s, list_margins(s, s->near.n, b->p->cpu.tables->places));
+    take_region(b->p, s, list_margins(s, s->near.n, b->p->surface.tables->places));
     const float most = whole && !b->refines ? most_in(b, &at) : 0;
     if (whole && !b->refines && most < b->p->isovalue.threshold_f32) {
       b->sides->outside |= bits;

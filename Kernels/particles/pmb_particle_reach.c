@@ -146,8 +146,7 @@ static pmb_status find_layers(pmb_particles *p)
 {
   const int64_t highest = p->bricks[2] - 2;
   const int64_t last_layer = p->layer_begin == p->layer_end ? -1 : p->layer_end < highest ? p->layer_end : highest;
-  pmb_status status = PMB_OK;
-  for (int fill = 0; fill < 2 && status == PMB_OK; ++fill) {
+  for (int fill = 0; fill < 2; ++fill) {
     int64_t layer = p->layer_begin, count = 0, rows[PMB_PARTICLE_GRADES] = { 0 };
     for (;; ++layer, ++count) {
       int64_t next = INT64_MAX;
@@ -164,18 +163,11 @@ static pmb_status find_layers(pmb_particles *p)
     }
     p->layer_count = count;
     if (!fill) {
-      status = pmb_particles_reserve(p, &p->layers, count, sizeof(int64_t), "layers");
-      status = status ? status : pmb_particles_reserve(p, &p->layer_begins, count + 1, sizeof(int64_t), "layers");
+      PMB_STEP(pmb_reserve(p->context, &p->layers, count, sizeof(int64_t), "layers"));
+      PMB_STEP(pmb_reserve(p->context, &p->layer_begins, count + 1, sizeof(int64_t), "layers"));
     }
   }
-  return status;
-}
-
-static pmb_status run_layers(pmb_particles *p, layer_job *job)
-{
-  return pmb_crew_loop(&p->context->crew, (size_t)p->layer_count, reach_layer, job)
-    ? PMB_OK
-    : pmb_fail(p->context, PMB_ABORTED, "aborted by the progress hook");
+  return PMB_OK;
 }
 
 pmb_status pmb_particles_check_bricks(pmb_particles *p, double bricks)
@@ -200,26 +192,23 @@ pmb_status pmb_particles_reach(pmb_particles *p)
 {
   layer_job job = { .p = p, .words_y = (size_t)p->bricks[1] / 64 + 1, .words_x = (size_t)p->bricks[0] / 64 + 1 };
   const size_t words = (job.words_y + job.words_x) * (size_t)p->context->crew.workers;
-  pmb_status status = find_layers(p);
-  status = status ? status : pmb_particles_reserve(p, &p->bits, (int64_t)words, sizeof(uint64_t), "rows of bricks");
   p->brick_count = 0;
-  if (status != PMB_OK || p->layer_count == 0) {
-    return status;
+  PMB_STEP(find_layers(p));
+  PMB_STEP(pmb_reserve(p->context, &p->bits, (int64_t)words, sizeof(uint64_t), "rows of bricks"));
+  if (p->layer_count == 0) {
+    return PMB_OK;
   }
   memset(p->bits.data, 0, words * sizeof(uint64_t));
-  status = run_layers(p, &job);
+  PMB_STEP(pmb_loop(p->context, p->layer_count, reach_layer, &job));
   int64_t *begins = p->layer_begins.data, before = 0;
-  for (int64_t i = 0; status == PMB_OK && i < p->layer_count; ++i) {
+  for (int64_t i = 0; i < p->layer_count; ++i) {
     const int64_t here = begins[i];
     begins[i] = before;
     before += here;
   }
-  if (status != PMB_OK) {
-    return status;
-  }
   begins[p->layer_count] = p->brick_count = before;
-  status = pmb_particles_check_bricks(p, (double)before * (double)p->layer_count / (double)atomic_load(&job.layers));
-  status = status ? status : pmb_particles_reserve(p, &p->bricks_reached, before, sizeof(uint64_t), "bricks");
+  PMB_STEP(pmb_particles_check_bricks(p, (double)before * (double)p->layer_count / (double)atomic_load(&job.layers)));
+  PMB_STEP(pmb_reserve(p->context, &p->bricks_reached, before, sizeof(uint64_t), "bricks"));
   job.fills = 1;
-  return status ? status : run_layers(p, &job);
+  return pmb_loop(p->context, p->layer_count, reach_layer, &job);
 }

@@ -126,7 +126,7 @@ pmb_status pmb_particles_check(pmb_particles *p, const pmb_particle_request *req
     return pmb_fail(context, PMB_INVALID, "pmb_particles_count: brick_limit is %lld; use 0 (2^26) or more",
       (long long)r->brick_limit);
   }
-  if (!context->backend->count_particles && pmb_check_host(context, "pmb_particles_count", r->on_device) != PMB_OK) {
+  if (!context->backend->particles && pmb_check_host(context, "pmb_particles_count", r->on_device) != PMB_OK) {
     return PMB_INVALID;
   }
   return check_arrays(p, r);

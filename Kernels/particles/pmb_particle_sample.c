@@ -40,7 +40,7 @@ void PMB_PATH_NAME(pmb_particle_sample)(void *data, int worker, size_t chunk)
   pmb_particles *p = data;
   const pmb_particle_image *image = p->image;
   const double scale = p->request.kernel == PMB_KERNEL_SPHERES ? p->request.spacing : 1;
-  near_points b = { .scratch = pmb_particle_scratch_of(p, worker), .places = p->cpu.tables->places };
+  near_points b = { .scratch = pmb_particle_scratch_of(p, worker), .places = p->surface.tables->places };
   near_search search = { p, p->amounts.data, { 0 }, { 0 }, &b.scratch->near, by_kernel[p->kernel], &b, NULL,
     shapes_of(p), 0 };
   float *out = image->values + (int64_t)chunk * image->dims[0];

@@ -42,7 +42,7 @@ static void shape_of_block(
   pmb_particles *p, pmb_particle_scratch *scratch, const uint32_t *block, int n, int32_t at[3])
 {
   const int varied = p->request.radii.values != NULL;
-  shape_block b = { .points = { .scratch = scratch, .places = p->cpu.tables->places } };
+  shape_block b = { .points = { .scratch = scratch, .places = p->surface.tables->places } };
   search_block(p, block, n, at, &b.points, NULL, add_neighbours, &b);
   for (int l = 0; l < n; ++l) {
     const int64_t i = block[l];

@@ -37,11 +37,7 @@ pmb_status pmb_particles_find_spans(pmb_particles *p)
 {
   const pmb_particle_request *r = &p->request;
   for (int a = 0; a < 3; ++a) {
-    const pmb_status status =
-      pmb_particles_reserve(p, &p->spans[a], p->count, sizeof(pmb_particle_span), "particles far apart");
-    if (status != PMB_OK) {
-      return status;
-    }
+    PMB_STEP(pmb_reserve(p->context, &p->spans[a], p->count, sizeof(pmb_particle_span), "particles far apart"));
     p->span_count[a] = 0;
   }
   for (int64_t i = 0; i < r->positions.count; ++i) {
@@ -66,11 +62,7 @@ pmb_status pmb_particles_set_spans(pmb_particles *p, const pmb_particle_bounds *
     const int64_t n = bounds->spans[a] ? bounds->span_count[a] : 1;
     const pmb_particle_span *from = bounds->spans[a] ? bounds->spans[a] : &one;
     if (from != p->spans[a].data) {
-      const pmb_status status =
-        pmb_particles_reserve(p, &p->spans[a], n, sizeof(pmb_particle_span), "particles far apart");
-      if (status != PMB_OK) {
-        return status;
-      }
+      PMB_STEP(pmb_reserve(p->context, &p->spans[a], n, sizeof(pmb_particle_span), "particles far apart"));
       memcpy(p->spans[a].data, from, (size_t)n * sizeof(*from));
       join_spans(p, a, n);
     }

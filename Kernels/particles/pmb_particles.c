@@ -7,13 +7,14 @@
 
 #include "particles/pmb_particle_job.h"
 
-pmb_status pmb_particles_reserve(pmb_particles *p, pmb_buffer *buffer, int64_t count, size_t size, const char *what)
-{
-  return pmb_buffer_reserve(&p->context->memory, buffer, (size_t)count, size)
-    ? PMB_OK
-    : pmb_fail(p->context, PMB_OUT_OF_MEMORY, "pmb_particles: no memory for %s: %lld of %zu bytes", what,
-        (long long)count, size);
-}
+PMB_DECLARE_LOOP(pmb_particle_densities);
+PMB_DECLARE_LOOP(pmb_particle_shapes);
+PMB_DECLARE_LOOP(pmb_particle_potential);
+PMB_DECLARE_LOOP(pmb_particle_refine);
+PMB_DECLARE_LOOP(pmb_particle_classify);
+PMB_DECLARE_LOOP(pmb_particle_parameters);
+PMB_DECLARE_LOOP(pmb_particle_emit);
+PMB_DECLARE_LOOP(pmb_particle_sample);
 
 /* Makes room for `count` elements and keeps the first `used`. */
 static pmb_status grow(
@@ -23,30 +24,13 @@ static pmb_status grow(
     return PMB_OK;
   }
   pmb_buffer larger = { NULL, 0 };
-  const pmb_status status = pmb_particles_reserve(p, &larger, count + count / 2, size, what);
-  if (status == PMB_OK) {
-    if (used > 0) {
-      memcpy(larger.data, buffer->data, (size_t)used * size);
-    }
-    pmb_buffer_free(&p->context->memory, buffer);
-    *buffer = larger;
+  PMB_STEP(pmb_reserve(p->context, &larger, count + count / 2, size, what));
+  if (used > 0) {
+    memcpy(larger.data, buffer->data, (size_t)used * size);
   }
-  return status;
-}
-
-pmb_status pmb_particles_run(pmb_particles *p, int64_t chunks, pmb_body *loop, double begin, double end)
-{
-  pmb_crew *crew = &p->context->crew;
-  crew->fraction_begin = begin;
-  crew->fraction_end = end;
-  return pmb_crew_loop(crew, (size_t)chunks, loop, p)
-    ? PMB_OK
-    : pmb_fail(p->context, PMB_ABORTED, "aborted by the progress hook");
-}
-
-static int64_t chunks_of(int64_t count, int64_t chunk)
-{
-  return (count + chunk - 1) / chunk;
+  pmb_buffer_free(&p->context->memory, buffer);
+  *buffer = larger;
+  return PMB_OK;
 }
 
 /* ---- life ---- */
@@ -56,28 +40,21 @@ pmb_status pmb_particles_create(pmb_context *context, pmb_particles **particles)
   if (particles) {
     *particles = NULL;
   }
-  if (!context) {
-    return PMB_INVALID;
-  }
-  context->error[0] = '\0';
+  PMB_STEP(pmb_begin(context));
   if (!particles) {
     return pmb_fail(context, PMB_INVALID, "pmb_particles_create: the address for the object is NULL");
   }
-  const pmb_cpu *cpu = context->backend == &pmb_cpu_backend ? context->state : NULL;
   pmb_particles *p = pmb_memory_take(&context->memory, 1, sizeof(*p));
   if (!p) {
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_particles_create: no memory for %zu bytes", sizeof(*p));
   }
   memset(p, 0, sizeof(*p));
   p->context = context;
-  p->loops = cpu ? cpu->loops : pmb_cpu_find_loops(NULL);
-  p->cpu.loops = p->loops;
-  p->cpu.full_rules_only = cpu && cpu->full_rules_only;
-  p->cpu.tables = pmb_cpu_tables_for(0);
-  p->cpu.context = context;
-  p->cpu.volume = &p->volume;
-  p->cpu.isovalue = &p->isovalue;
-  p->cpu.found.chunk_shift = PMB_PARTICLE_RECORDS_SHIFT;
+  p->surface.full_rules_only = context->full_rules_only;
+  p->surface.tables = pmb_cpu_tables_for(0);
+  p->surface.volume = &p->volume;
+  p->surface.isovalue = &p->isovalue;
+  p->surface.chunk_shift = PMB_PARTICLE_RECORDS_SHIFT;
   *particles = p;
   return PMB_OK;
 }
@@ -86,15 +63,15 @@ void pmb_particles_destroy(pmb_particles *p)
 {
   if (p) {
     pmb_memory *memory = &p->context->memory;
-    if (p->context->backend->drop_particles) {
-      p->context->backend->drop_particles(p->context, p);
+    if (p->context->backend->particles) {
+      p->context->backend->particles->drop(p->context, p);
     }
     pmb_buffer *buffers[] = { &p->facts, &p->keys[0], &p->keys[1], &p->indices[0], &p->indices[1], &p->histograms,
       &p->cells[0], &p->cells[1], &p->cells[2], &p->fractions[0], &p->fractions[1], &p->fractions[2], &p->scales,
       &p->amounts, &p->reaches, &p->masses, &p->shapes, &p->moved, &p->row_keys, &p->row_begins, &p->layers,
       &p->layer_begins, &p->bits, &p->bricks_reached, &p->samples, &p->sides, &p->unsure, &p->active, &p->parameters,
-      &p->candidates, &p->spans[0], &p->spans[1], &p->spans[2], &p->scratch, &p->cpu_scratch, &p->cloud,
-      &p->cpu.found.records, &p->cpu.found.chunks };
+      &p->candidates, &p->spans[0], &p->spans[1], &p->spans[2], &p->scratch, &p->cpu_scratch, &p->cloud, &p->records,
+      &p->chunks };
     for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
       pmb_buffer_free(memory, buffers[i]);
     }
@@ -149,8 +126,8 @@ static pmb_status move_window(pmb_particles *p, int64_t begin, int64_t end)
   p->potential_begin = p->window_end;
   p->window_begin = begin;
   p->window_end = end;
-  return pmb_particles_run(p, chunks_of(end - p->potential_begin, PMB_PARTICLE_BRICKS), p->loops->particle_potential,
-    0.1 + 0.9 * before, 0.1 + 0.9 * after);
+  return pmb_pass(p->context, 0.1 + 0.9 * before, 0.1 + 0.9 * after,
+    pmb_chunks(end - p->potential_begin, PMB_PARTICLE_BRICKS), PMB_LOOP(p->context, pmb_particle_potential), p);
 }
 
 /* Marks wanted tiles of a brick. Other threads may do the same at the same time. */
@@ -204,17 +181,16 @@ static pmb_status refine(pmb_particles *p)
   const pmb_particle_sides *sides = p->sides.data;
   int64_t *unsure = p->unsure.data;
   const double at = p->context->crew.fraction_end;
-  pmb_status status =
-    pmb_particles_run(p, chunks_of(p->group_end - p->window_begin, PMB_PARTICLE_CHUNK / 16), mark_chunk, at, at);
+  PMB_STEP(
+    pmb_pass(p->context, at, at, pmb_chunks(p->group_end - p->window_begin, PMB_PARTICLE_CHUNK / 16), mark_chunk, p));
   p->unsure_count = 0;
-  for (int64_t b = p->window_begin; status == PMB_OK && b < p->window_end; ++b) {
+  for (int64_t b = p->window_begin; b < p->window_end; ++b) {
     if (sides[b - p->window_begin].wanted) {
       unsure[p->unsure_count++] = b;
     }
   }
-  return status
-    ? status
-    : pmb_particles_run(p, chunks_of(p->unsure_count, PMB_PARTICLE_BRICKS), p->loops->particle_refine, at, at);
+  return pmb_pass(p->context, at, at, pmb_chunks(p->unsure_count, PMB_PARTICLE_BRICKS),
+    PMB_LOOP(p->context, pmb_particle_refine), p);
 }
 
 /* Lists the mixed bricks of the group and makes room for their records. */
@@ -229,16 +205,14 @@ static pmb_status find_candidates(pmb_particles *p)
   }
   p->group_begin = p->record_count;
   p->record_count += count;
-  const pmb_status status =
-    grow(p, &p->cpu.found.records, p->group_begin, p->record_count, sizeof(pmb_cpu_record), "the active bricks");
-  return status ? status
-                : grow(p, &p->active, p->group_begin, p->record_count, sizeof(uint64_t), "the active bricks");
+  PMB_STEP(grow(p, &p->records, p->group_begin, p->record_count, sizeof(pmb_cpu_record), "the active bricks"));
+  return grow(p, &p->active, p->group_begin, p->record_count, sizeof(uint64_t), "the active bricks");
 }
 
 /* Drops empty records and sets the positions of the others. Returns the number of points in the group. */
 static int64_t compact_records(pmb_particles *p)
 {
-  pmb_cpu_record *records = p->cpu.found.records.data;
+  pmb_cpu_record *records = p->records.data;
   int64_t *candidates = p->candidates.data, to = p->group_begin, points = 0;
   for (int64_t r = p->group_begin; r < p->record_count; ++r) {
     if (records[r].points > 0 || records[r].triangles > 0) {
@@ -262,53 +236,45 @@ static int64_t compact_records(pmb_particles *p)
 
 static pmb_status classify_group(pmb_particles *p)
 {
-  pmb_crew *crew = &p->context->crew;
   const int64_t each = (int64_t)1 << PMB_PARTICLE_RECORDS_SHIFT;
-  const double at = crew->fraction_end;
-  pmb_status status = refine(p);
-  status = status ? status : find_candidates(p);
-  int64_t records = p->record_count - p->group_begin;
-  status = status ? status : pmb_particles_run(p, chunks_of(records, each), p->loops->particle_classify, at, at);
-  if (status != PMB_OK) {
-    return status;
-  }
-  const int64_t points = compact_records(p);
-  records = p->record_count - p->group_begin;
-  status = grow(p, &p->parameters, p->parameter_count, p->parameter_count + points, sizeof(float), "points");
-  status = status ? status : pmb_particles_run(p, chunks_of(records, each), p->loops->particle_parameters, at, at);
+  const double at = p->context->crew.fraction_end;
+  PMB_STEP(refine(p));
+  PMB_STEP(find_candidates(p));
+  const int64_t candidates = pmb_chunks(p->record_count - p->group_begin, each);
+  PMB_STEP(pmb_pass(p->context, at, at, candidates, PMB_LOOP(p->context, pmb_particle_classify), p));
+  const int64_t points = compact_records(p), found = pmb_chunks(p->record_count - p->group_begin, each);
+  PMB_STEP(grow(p, &p->parameters, p->parameter_count, p->parameter_count + points, sizeof(float), "points"));
+  PMB_STEP(pmb_pass(p->context, at, at, found, PMB_LOOP(p->context, pmb_particle_parameters), p));
   p->parameter_count += points;
-  return status;
+  return PMB_OK;
 }
 
 /* Computes the potential and finds the active bricks, group by group. */
 static pmb_status find_active(pmb_particles *p)
 {
   const int64_t *begins = p->layer_begins.data, most = largest_window(p);
-  pmb_status status = pmb_particles_reserve(p, &p->samples, most * PMB_BRICK_SAMPLES, sizeof(float), "samples");
-  status = status ? status : pmb_particles_reserve(p, &p->sides, most, sizeof(pmb_particle_sides), "samples");
-  status = status ? status : pmb_particles_reserve(p, &p->unsure, most, sizeof(int64_t), "bricks");
-  status = status ? status : pmb_particles_reserve(p, &p->candidates, most, sizeof(int64_t), "bricks");
+  PMB_STEP(pmb_reserve(p->context, &p->samples, most * PMB_BRICK_SAMPLES, sizeof(float), "samples"));
+  PMB_STEP(pmb_reserve(p->context, &p->sides, most, sizeof(pmb_particle_sides), "samples"));
+  PMB_STEP(pmb_reserve(p->context, &p->unsure, most, sizeof(int64_t), "bricks"));
+  PMB_STEP(pmb_reserve(p->context, &p->candidates, most, sizeof(int64_t), "bricks"));
   p->window_begin = p->window_end = 0;
-  for (int64_t layer = 0, end; layer < p->layer_count && status == PMB_OK; layer = end) {
+  for (int64_t layer = 0, end; layer < p->layer_count; layer = end) {
     end = end_of_group(p, layer);
-    status = move_window(p, begins[layer], begins[end < p->layer_count ? end + 1 : end]);
+    PMB_STEP(move_window(p, begins[layer], begins[end < p->layer_count ? end + 1 : end]));
     p->group_end = begins[end];
-    status = status ? status : classify_group(p);
+    PMB_STEP(classify_group(p));
   }
-  return status;
+  return PMB_OK;
 }
 
 /* Sums the points and triangles before each record within its chunk, and before each chunk. */
 static pmb_status scan(pmb_particles *p)
 {
   const int64_t mask = ((int64_t)1 << PMB_PARTICLE_RECORDS_SHIFT) - 1;
-  pmb_cpu_record *records = p->cpu.found.records.data;
-  const int64_t count = chunks_of(p->record_count, mask + 1);
-  const pmb_status status = pmb_particles_reserve(p, &p->cpu.found.chunks, count, sizeof(pmb_sizes), "chunks");
-  if (status != PMB_OK) {
-    return status;
-  }
-  pmb_sizes total = { 0, 0 }, *chunk = p->cpu.found.chunks.data;
+  pmb_cpu_record *records = p->records.data;
+  const int64_t count = pmb_chunks(p->record_count, mask + 1);
+  PMB_STEP(pmb_reserve(p->context, &p->chunks, count, sizeof(pmb_sizes), "chunks"));
+  pmb_sizes total = { 0, 0 }, *chunk = p->chunks.data;
   for (int64_t r = 0; r < p->record_count; ++r) {
     if ((r & mask) == 0) {
       chunk[r >> PMB_PARTICLE_RECORDS_SHIFT] = total;
@@ -319,7 +285,9 @@ static pmb_status scan(pmb_particles *p)
     total.triangles += records[r].triangles;
     p->sizes.active_bricks += records[r].position[2] < p->layer_end;
   }
-  p->cpu.found.record_count = p->record_count;
+  p->surface.records = records;
+  p->surface.record_count = p->record_count;
+  p->surface.chunks = p->chunks.data;
   p->sizes.points = total.points;
   p->sizes.triangles = total.triangles;
   p->sizes.bricks = p->brick_count;
@@ -333,11 +301,10 @@ static pmb_status reserve_workers(pmb_particles *p)
   p->volume = (pmb_volume){ .struct_size = sizeof(p->volume), .type = PMB_FLOAT32 };
   for (int a = 0; a < 3; ++a) {
     p->volume.dims[a] = p->bricks[a] * size[a] + 1; /* each brick has a halo */
-    p->cpu.bricks[a] = p->bricks[a];
+    p->surface.bricks[a] = p->bricks[a];
   }
-  const pmb_status status = pmb_particles_reserve(p, &p->scratch, workers, sizeof(pmb_particle_scratch), "workers");
-  return status ? status
-                : pmb_particles_reserve(p, &p->cpu_scratch, workers, pmb_cpu_scratch_size(PMB_FLOAT32), "workers");
+  PMB_STEP(pmb_reserve(p->context, &p->scratch, workers, sizeof(pmb_particle_scratch), "workers"));
+  return pmb_reserve(p->context, &p->cpu_scratch, workers, (size_t)pmb_cpu_scratch_size(PMB_FLOAT32), "workers");
 }
 
 /* Sets the amounts of twins from those of the first ones. */
@@ -375,20 +342,20 @@ static void copy_moved(pmb_particles *p)
 /* Sorts the particles. Computes densities if the kernel needs them and the request has none, and shapes if it is anisotropic. */
 static pmb_status sort_particles(pmb_particles *p)
 {
-  const int64_t chunks = chunks_of(p->count, PMB_PARTICLE_DENSITIES);
-  pmb_status status = pmb_particles_sort(p);
-  status = status ? status : reserve_workers(p);
-  if (status != PMB_OK || p->request.kernel != PMB_KERNEL_SPLINE) {
-    return status;
+  const int64_t chunks = pmb_chunks(p->count, PMB_PARTICLE_DENSITIES);
+  PMB_STEP(pmb_particles_sort(p));
+  PMB_STEP(reserve_workers(p));
+  if (p->request.kernel != PMB_KERNEL_SPLINE) {
+    return PMB_OK;
   }
   PMB_STEP(pmb_particles_find_twins(p));
   if (!p->request.densities.values) {
-    PMB_STEP(pmb_particles_run(p, chunks, p->loops->particle_densities, 0.05, 0.07));
+    PMB_STEP(pmb_pass(p->context, 0.05, 0.07, chunks, PMB_LOOP(p->context, pmb_particle_densities), p));
     copy_amounts(p);
   }
   if (p->kernel == PMB_KERNEL_SHAPED) {
-    PMB_STEP(pmb_particles_reserve(p, &p->moved, p->count, sizeof(pmb_particle_moved), "the particles' shapes"));
-    PMB_STEP(pmb_particles_run(p, chunks, p->loops->particle_shapes, 0.07, 0.1));
+    PMB_STEP(pmb_reserve(p->context, &p->moved, p->count, sizeof(pmb_particle_moved), "the particles' shapes"));
+    PMB_STEP(pmb_pass(p->context, 0.07, 0.1, chunks, PMB_LOOP(p->context, pmb_particle_shapes), p));
     copy_moved(p);
     PMB_STEP(pmb_particles_sort_moved(p));
   }
@@ -397,13 +364,11 @@ static pmb_status sort_particles(pmb_particles *p)
 
 static pmb_status count_particles(pmb_particles *p)
 {
-  const pmb_backend *backend = p->context->backend;
-  pmb_status status = backend->count_particles ? backend->count_particles(p->context, p) : PMB_OK;
-  if (status == PMB_OK && !p->prepared) {
-    status = pmb_particles_prepare(p);
-  }
-  if (status != PMB_OK || p->on_device || p->count == 0 || p->reach <= 0) {
-    return status;
+  const pmb_particle_functions *gpu = p->context->backend->particles;
+  PMB_STEP(gpu ? gpu->count(p->context, p) : PMB_OK);
+  PMB_STEP(p->prepared ? PMB_OK : pmb_particles_prepare(p));
+  if (p->on_device || p->count == 0 || p->reach <= 0) {
+    return PMB_OK;
   }
   if (p->request.on_device) {
     return pmb_fail(p->context, PMB_TOO_LARGE,
@@ -411,70 +376,52 @@ static pmb_status count_particles(pmb_particles *p)
       "memory, or use a larger spacing",
       (long long)p->bricks[0], (long long)p->bricks[1], (long long)p->bricks[2]);
   }
-  status = sort_particles(p);
-  status = status ? status : pmb_particles_reach(p);
-  p->cpu.scratch = p->cpu_scratch;
-  status = status ? status : find_active(p);
-  return status ? status : scan(p);
+  PMB_STEP(sort_particles(p));
+  PMB_STEP(pmb_particles_reach(p));
+  p->surface.scratch = p->cpu_scratch.data;
+  PMB_STEP(find_active(p));
+  return scan(p);
 }
 
-/* Discards the last count. */
-static void begin_call(pmb_particles *p)
+/* Begins a call; discards the last count. */
+static pmb_status begin_call(pmb_particles *p)
 {
-  p->context->error[0] = '\0';
-  p->context->crew.highest = 0;
+  PMB_STEP(pmb_begin(p ? p->context : NULL));
   p->counted = p->on_device = p->prepared = 0;
   p->record_count = p->parameter_count = 0;
   p->sizes = (pmb_particle_sizes){ .struct_size = sizeof(p->sizes) };
+  return PMB_OK;
 }
 
 pmb_status pmb_particles_find_bounds(
   pmb_particles *p, const pmb_particle_request *request, pmb_particle_bounds *bounds)
 {
-  if (!p) {
-    return PMB_INVALID;
-  }
-  begin_call(p);
-  if (pmb_check_size(p->context, "pmb_particle_bounds", bounds ? bounds->struct_size : 0, sizeof(*bounds)) !=
-      PMB_OK ||
-    pmb_particles_check(p, request) != PMB_OK ||
-    pmb_check_host(p->context, "pmb_particles_find_bounds", request->on_device) != PMB_OK) {
-    return PMB_INVALID;
-  }
+  PMB_STEP(begin_call(p));
+  PMB_STEP(pmb_check_size(p->context, "pmb_particle_bounds", bounds ? bounds->struct_size : 0, sizeof(*bounds)));
+  PMB_STEP(pmb_particles_check(p, request));
+  PMB_STEP(pmb_check_host(p->context, "pmb_particles_find_bounds", request->on_device));
   return pmb_particles_bounds(p, bounds);
 }
 
 pmb_status pmb_particles_count(pmb_particles *p, const pmb_particle_request *request, pmb_particle_sizes *sizes)
 {
-  if (!p) {
-    return PMB_INVALID;
-  }
-  begin_call(p);
-  if (pmb_check_size(p->context, "pmb_particle_sizes", sizes ? sizes->struct_size : 0, sizeof(*sizes)) != PMB_OK) {
-    return PMB_INVALID;
-  }
+  PMB_STEP(begin_call(p));
+  PMB_STEP(pmb_check_size(p->context, "pmb_particle_sizes", sizes ? sizes->struct_size : 0, sizeof(*sizes)));
   *sizes = p->sizes;
-  pmb_status status = pmb_particles_check(p, request);
-  if (status == PMB_OK) {
-    set_isovalue(p);
-    status = count_particles(p);
-  }
-  if (status == PMB_OK) {
-    p->counted = 1;
-    p->sizes.on_device = p->on_device;
-    *sizes = p->sizes;
-  }
-  return status;
+  PMB_STEP(pmb_particles_check(p, request));
+  set_isovalue(p);
+  PMB_STEP(count_particles(p));
+  p->counted = 1;
+  p->sizes.on_device = p->on_device;
+  *sizes = p->sizes;
+  return PMB_OK;
 }
 
 /* ---- sample ---- */
 
 static pmb_status check_image(pmb_particles *p, const pmb_particle_image *image)
 {
-  const size_t size = image ? image->struct_size : 0;
-  if (pmb_check_size(p->context, "pmb_particle_image", size, sizeof(*image)) != PMB_OK) {
-    return PMB_INVALID;
-  }
+  PMB_STEP(pmb_check_size(p->context, "pmb_particle_image", image ? image->struct_size : 0, sizeof(*image)));
   double samples = 1;
   for (int a = 0; a < 3; ++a) {
     samples *= (double)image->dims[a];
@@ -496,21 +443,15 @@ static pmb_status check_image(pmb_particles *p, const pmb_particle_image *image)
 pmb_status pmb_particles_sample(
   pmb_particles *p, const pmb_particle_request *request, const pmb_particle_image *image)
 {
-  if (!p) {
-    return PMB_INVALID;
-  }
-  begin_call(p);
-  if (check_image(p, image) != PMB_OK || pmb_particles_check(p, request) != PMB_OK ||
-    pmb_check_host(p->context, "pmb_particles_sample", request->on_device) != PMB_OK) {
-    return PMB_INVALID;
-  }
+  PMB_STEP(begin_call(p));
+  PMB_STEP(check_image(p, image));
+  PMB_STEP(pmb_particles_check(p, request));
+  PMB_STEP(pmb_check_host(p->context, "pmb_particles_sample", request->on_device));
   set_isovalue(p);
-  pmb_status status = pmb_particles_prepare(p);
-  if (status == PMB_OK) {
-    status = p->count > 0 && p->reach > 0 ? sort_particles(p) : reserve_workers(p);
-  }
+  PMB_STEP(pmb_particles_prepare(p));
+  PMB_STEP(p->count > 0 && p->reach > 0 ? sort_particles(p) : reserve_workers(p));
   p->image = image;
-  return status ? status : pmb_particles_run(p, image->dims[1] * image->dims[2], p->loops->particle_sample, 0.1, 1);
+  return pmb_pass(p->context, 0.1, 1, image->dims[1] * image->dims[2], PMB_LOOP(p->context, pmb_particle_sample), p);
 }
 
 /* ---- emit ---- */
@@ -518,12 +459,12 @@ pmb_status pmb_particles_sample(
 /* Fills all but the last offset. */
 static pmb_status emit_arrays(pmb_particles *p, const pmb_mesh *mesh)
 {
-  const int64_t chunks = chunks_of(p->record_count, (int64_t)1 << PMB_PARTICLE_RECORDS_SHIFT);
+  const int64_t chunks = pmb_chunks(p->record_count, (int64_t)1 << PMB_PARTICLE_RECORDS_SHIFT);
   if (p->on_device) {
-    return p->context->backend->emit_particles(p->context, p, mesh);
+    return p->context->backend->particles->emit(p->context, p, mesh);
   }
-  p->cpu.mesh = mesh;
-  return pmb_particles_run(p, chunks, p->loops->particle_emit, 0, 1);
+  p->surface.mesh = mesh;
+  return pmb_pass(p->context, 0, 1, chunks, PMB_LOOP(p->context, pmb_particle_emit), p);
 }
 
 /* Fails if coordinates of the grid do not fit the mesh's type. */
@@ -546,30 +487,22 @@ static pmb_status check_coordinates(pmb_particles *p, const pmb_mesh *mesh)
 
 pmb_status pmb_particles_emit(pmb_particles *p, const pmb_mesh *mesh)
 {
-  if (!p) {
-    return PMB_INVALID;
-  }
-  pmb_context *context = p->context;
-  context->error[0] = '\0';
-  context->crew.highest = 0;
+  pmb_context *context = p ? p->context : NULL;
+  PMB_STEP(pmb_begin(context));
   const pmb_sizes total = { p->sizes.points, p->sizes.triangles };
   if (!p->counted) {
     return pmb_fail(context, PMB_INVALID, "pmb_particles_emit: nothing is counted; call pmb_particles_count first");
   }
-  pmb_status status = pmb_check_mesh(context, "pmb_particles_emit", mesh, total);
-  if (status == PMB_OK && (mesh->scalars || mesh->cells)) {
-    status = pmb_fail(context, PMB_INVALID,
+  PMB_STEP(pmb_check_mesh(context, "pmb_particles_emit", mesh, total));
+  if (mesh->scalars || mesh->cells) {
+    return pmb_fail(context, PMB_INVALID,
       "pmb_particles_emit: scalars and cells of a mesh of particles are not available; leave them NULL");
   }
-  if (status == PMB_OK && !p->on_device && (total.points > 0 || !context->backend->fill_offsets)) {
-    status = pmb_check_host(context, "pmb_particles_emit", mesh->on_device);
+  if (!p->on_device && (total.points > 0 || !context->backend->fill_offsets)) {
+    PMB_STEP(pmb_check_host(context, "pmb_particles_emit", mesh->on_device));
   }
-  if (status == PMB_OK && mesh->points && total.points > 0) {
-    status = check_coordinates(p, mesh);
-  }
-  if (status == PMB_OK) {
-    pmb_begin_mesh(mesh);
-    status = total.points > 0 ? emit_arrays(p, mesh) : PMB_OK;
-  }
-  return status == PMB_OK ? pmb_end_mesh(context, mesh, total, p->on_device) : status;
+  PMB_STEP(mesh->points && total.points > 0 ? check_coordinates(p, mesh) : PMB_OK);
+  pmb_begin_mesh(mesh);
+  PMB_STEP(total.points > 0 ? emit_arrays(p, mesh) : PMB_OK);
+  return pmb_end_mesh(context, mesh, total, p->on_device);
 }

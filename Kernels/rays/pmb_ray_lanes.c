@@ -260,8 +260,8 @@ static void light_colors(ray_lanes *s)
   const int is_surface = job->mode == PMB_RAY_ISOSURFACE;
   for (int c = 0; c < 3; ++c) {
     PMB_EACH_LANE (l) {
-      const float brightest = pmb_ray_brightest(is_surface, s->entry[3][l]);
-      s->entry[c][l] = pmb_ray_lit(s->normal[0][l], s->entry[c][l], s->sum[c][l], s->shine[c][l], brightest);
+      const float color = s->entry[c][l], opacity = s->entry[3][l];
+      s->entry[c][l] = pmb_ray_lit(is_surface, s->normal[0][l], color, opacity, s->sum[c][l], s->shine[c][l]);
     }
   }
 }

@@ -3,6 +3,7 @@
 #ifndef PMB_RAY_TILE_H
 #define PMB_RAY_TILE_H
 
+#include "core/pmb_backend.h"
 #include "shared/pmb_ray.h"
 
 /* Pixels along a side of a tile: 16, or 4 if rays have more than PMB_RAY_LONG samples, so that workers ask the progress hook in
@@ -24,5 +25,13 @@ typedef struct pmb_ray_picture {
   float *edges;    /* per pixel, see pmb_ray_find_edge */
   uint64_t *shown; /* as in the job, found when a ray first meets the cube. NULL: it depends on the ray */
 } pmb_ray_picture;
+
+/* Casts a tile; arg: the pmb_ray_picture. */
+PMB_DECLARE_LOOP(pmb_ray_tile);
+
+/* A GPU's. cast: fills the arrays of the request; the job lacks the volume's place. */
+typedef struct pmb_ray_functions {
+  pmb_status (*cast)(pmb_context *context, const pmb_ray_request *request, const pmb_ray_job *job);
+} pmb_ray_functions;
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/pmb_backend.h"
-#include "cpu/pmb_cpu.h"
 #include "rays/pmb_ray_tile.h"
 
 #define MOST_EXTINCTION 1024.0 /* of a length of 1, in place of infinity; pmb_rays.h */
@@ -125,23 +124,18 @@ static pmb_status check_gradient_table(pmb_context *context, const pmb_ray_reque
 /* Checks the members that the mode takes colors from. */
 static pmb_status check_colors(pmb_context *context, const pmb_ray_request *request)
 {
-  const int is_surface = request->mode == PMB_RAY_ISOSURFACE;
-  pmb_status status = is_surface ? check_surfaces(context, request) : check_table(context, request);
-  if (status == PMB_OK && is_surface && request->color_by) {
-    status = check_color_by(context, request);
+  if (request->mode == PMB_RAY_ISOSURFACE) {
+    PMB_STEP(check_surfaces(context, request));
+    return request->color_by ? check_color_by(context, request) : PMB_OK;
   }
-  if (status == PMB_OK && request->mode == PMB_RAY_COMPOSITE && request->gradient_table) {
-    status = check_gradient_table(context, request);
-  }
-  return status;
+  PMB_STEP(check_table(context, request));
+  return request->mode == PMB_RAY_COMPOSITE && request->gradient_table ? check_gradient_table(context, request)
+                                                                       : PMB_OK;
 }
 
 static pmb_status check(pmb_context *context, const pmb_ray_request *request)
 {
-  const size_t size = request ? request->struct_size : 0;
-  if (pmb_check_size(context, "pmb_ray_request", size, sizeof(*request)) != PMB_OK) {
-    return PMB_INVALID;
-  }
+  PMB_STEP(pmb_check_size(context, "pmb_ray_request", request ? request->struct_size : 0, sizeof(*request)));
   if (!context->bound) {
     return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: no volume is bound; call pmb_bind first");
   }
@@ -154,7 +148,7 @@ static pmb_status check(pmb_context *context, const pmb_ray_request *request)
     return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: %d x %d pixels, colors %s; use 1 to 65536 along each side",
       request->width, request->height, request->colors ? "set" : "NULL");
   }
-  if (request->on_device && (!context->backend->cast_rays || (uintptr_t)request->colors % sizeof(pmb_ray_entry))) {
+  if (request->on_device && (!context->backend->rays || (uintptr_t)request->colors % sizeof(pmb_ray_entry))) {
     return pmb_fail(context, PMB_INVALID,
       "pmb_cast_rays: on_device is %d; it needs a context with PMB_DEVICE_GPU, and colors aligned to 16 bytes",
       request->on_device);
@@ -284,6 +278,14 @@ typedef struct kept_tables {
   float sum_unit;
 } kept_tables;
 
+/* The context's part. */
+typedef struct ray_part {
+  pmb_buffer tables;
+  uint64_t version; /* of the tables */
+} ray_part;
+
+static const pmb_part_kind part_kind = { sizeof(ray_part), 1, 1 };
+
 /* Pointers to the parts of the buffer. */
 typedef struct table_parts {
   pmb_ray_entry *colors;
@@ -407,7 +409,11 @@ static pmb_status make_tables(pmb_context *context, const pmb_ray_request *reque
   const int gradient_size = is_composite && request->gradient_table ? request->gradient_size : 0;
   kept_tables made = { is_composite ? job->step / request->table_unit : 1, size, sums, request->table_size,
     gradient_size, 0 };
-  pmb_buffer *buffer = &context->ray_tables;
+  ray_part *part = pmb_part_of(context, &part_kind, "pmb_cast_rays");
+  pmb_buffer *buffer = part ? &part->tables : NULL;
+  if (!part) {
+    return PMB_OUT_OF_MEMORY;
+  }
   const size_t given_bytes = 4 * sizeof(float) * (size_t)made.given,
                colors_bytes = sizeof(pmb_ray_entry) * (size_t)size + sizeof(pmb_ray_sum) * (size_t)sums;
   const size_t gradient_bytes = sizeof(float) * (size_t)gradient_size,
@@ -431,14 +437,14 @@ static pmb_status make_tables(pmb_context *context, const pmb_ray_request *reque
       memcpy(parts.gradients, request->gradient_table, gradient_bytes);
     }
     *kept = made;
-    ++context->ray_tables_version;
+    part->version = ++context->last_version;
   }
   job->table = parts.colors;
   job->sums = sums ? parts.sums : NULL;
   job->sum_unit = kept->sum_unit;
   job->table_shown = parts.shown;
   job->table_size = size;
-  job->table_version = context->ray_tables_version;
+  job->table_version = part->version;
   scale_table(request, colors, !is_surface && !pmb_type_is_wide(context->volume.type) ? 120 : 1000, job);
   job->gradient_size = gradient_size;
   if (gradient_size) {
@@ -542,18 +548,16 @@ static void make_light(const pmb_ray_request *request, pmb_ray_job *job)
 
 /* ---- the CPU ---- */
 
-/* Runs the passes over the tiles. Returns 0 if the progress hook stops them. */
-static int run_passes(pmb_crew *crew, pmb_body *tile, size_t tiles, pmb_ray_picture *p)
+/* Runs the passes over the tiles. */
+static pmb_status run_passes(pmb_context *context, int64_t tiles, pmb_ray_picture *p)
 {
-  static const double until[] = { 0.6, 0.65, 1 };
+  static const double until[] = { 0, 0.6, 0.65, 1 };
   const int last = p->edges ? PMB_RAY_REFINE : PMB_RAY_CAST;
-  int goes_on = 1;
-  for (p->pass = 0; p->pass <= last && goes_on; ++p->pass) {
-    crew->fraction_begin = p->pass > 0 ? crew->fraction_end : 0;
-    crew->fraction_end = last > 0 ? until[p->pass] : 1;
-    goes_on = pmb_crew_loop(crew, tiles, tile, p);
+  for (p->pass = 0; p->pass <= last; ++p->pass) {
+    const double end = last > 0 ? until[p->pass + 1] : 1;
+    PMB_STEP(pmb_pass(context, until[p->pass], end, tiles, PMB_LOOP(context, pmb_ray_tile), p));
   }
-  return goes_on;
+  return PMB_OK;
 }
 
 static pmb_status cast_on_cpu(pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
@@ -562,15 +566,10 @@ static pmb_status cast_on_cpu(pmb_context *context, const pmb_ray_request *reque
   const int side = job->longest > PMB_RAY_LONG ? PMB_RAY_TILE_LEAST : PMB_RAY_TILE;
   const int tiles = (request->width + side - 1) / side, rows = (request->height + side - 1) / side;
   pmb_ray_picture p = { .job = job, .request = request, .type = context->volume.type, .side = side, .tiles = tiles };
-  const pmb_cpu *cpu = context->backend == &pmb_cpu_backend ? context->state : NULL;
-  const pmb_cpu_loops *loops = cpu ? cpu->loops : pmb_cpu_find_loops(NULL);
-  const pmb_status status = context->backend->summary(context, &none, &job->low, &job->high);
+  PMB_STEP(context->backend->summary(context, &none, &job->low, &job->high));
   const size_t cubes =
     job->mode < PMB_RAY_MAXIMUM ? (size_t)job->cubes[0] * (size_t)job->cubes[1] * (size_t)job->cubes[2] : 0;
   const size_t edges = request->pixel_samples > 1 ? (size_t)request->width * (size_t)request->height : 0;
-  if (status != PMB_OK) {
-    return status;
-  }
   if (cubes + edges > 0 &&
     !pmb_buffer_reserve(&context->memory, &room, cubes * sizeof(*p.shown) + edges * sizeof(*p.edges), 1)) {
     return pmb_fail(
@@ -581,9 +580,9 @@ static pmb_status cast_on_cpu(pmb_context *context, const pmb_ray_request *reque
   for (size_t i = 0; i < cubes; ++i) {
     p.shown[i] = PMB_RAY_CUBE_UNKNOWN;
   }
-  const int whole = run_passes(&context->crew, loops->ray_tile, (size_t)tiles * (size_t)rows, &p);
+  const pmb_status status = run_passes(context, (int64_t)tiles * rows, &p);
   pmb_buffer_free(&context->memory, &room);
-  return whole ? PMB_OK : pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+  return status;
 }
 
 /* ---- the call ---- */
@@ -593,11 +592,8 @@ static pmb_status cast(pmb_context *context, const pmb_ray_request *request, pmb
   const int64_t *dims = context->volume.dims;
   make_volume(context, request, job);
   make_light(request, job);
-  pmb_status status = make_view(context, request, job);
-  status = status == PMB_OK ? make_placement(context, request, job) : status;
-  if (status != PMB_OK) {
-    return status;
-  }
+  PMB_STEP(make_view(context, request, job));
+  PMB_STEP(make_placement(context, request, job));
   if (dims[0] < 2 || dims[1] < 2 || dims[2] < 2) { /* no cells: a box that no ray meets */
     job->box[0] = 1;
     job->box[1] = 0;
@@ -607,29 +603,21 @@ static pmb_status cast(pmb_context *context, const pmb_ray_request *request, pmb
     job->color_by_type = request->color_by->type;
   }
   if (request->mode != PMB_RAY_ISOSURFACE || job->color_by) {
-    status = make_tables(context, request, job);
-    if (status != PMB_OK) {
-      return status;
-    }
+    PMB_STEP(make_tables(context, request, job));
   }
-  context->crew.fraction_begin = context->crew.highest = 0;
-  context->crew.fraction_end = 1;
-  status = context->backend->cast_rays ? context->backend->cast_rays(context, request, job)
-                                       : cast_on_cpu(context, request, job);
+  const pmb_status status =
+    context->backend->rays ? context->backend->rays->cast(context, request, job) : cast_on_cpu(context, request, job);
   if (status == PMB_OUT_OF_MEMORY) {
-    pmb_buffer_free(&context->memory, &context->ray_tables);
+    pmb_free_parts(context, &part_kind, 0);
   }
   return status;
 }
 
 pmb_status pmb_cast_rays(pmb_context *context, const pmb_ray_request *request)
 {
-  if (!context) {
-    return PMB_INVALID;
-  }
-  context->error[0] = '\0';
   pmb_ray_job job;
   memset(&job, 0, sizeof(job));
-  const pmb_status status = check(context, request);
-  return status == PMB_OK ? cast(context, request, &job) : status;
+  PMB_STEP(pmb_begin(context));
+  PMB_STEP(check(context, request));
+  return cast(context, request, &job);
 }

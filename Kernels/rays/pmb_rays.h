@@ -88,7 +88,7 @@ typedef struct pmb_ray_request {
 
   /* Lighting of surfaces, and of composite colors if shade != 0: ambient + diffuse + specular to the power specular_power, on both
    * sides. Without lights one is at the camera. Normals are those of pmb_emit with PMB_CENTRAL. Lit colors are at most 1: those of
-   * surfaces after the opacity, others before. */
+   * surfaces after the opacity, others before. Samples whose gradient is 0 have ambient light. */
   int shade;
   float ambient, diffuse, specular, specular_power;
   const pmb_ray_light *lights;

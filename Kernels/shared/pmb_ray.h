@@ -468,17 +468,13 @@ PMB_INLINE void pmb_ray_normal(const float matrix[9], float turn, float gradient
   }
 }
 
-/* The brightest color. A surface's is 1 after the opacity, as that of a mesh in OpenGL's framebuffer; a sample's is 1 before. */
-PMB_INLINE float pmb_ray_brightest(int is_surface, float opacity)
+/* A color under the sum of all lights, at most 1: a surface's after the opacity, as that of a mesh in OpenGL's framebuffer, a
+ * sample's before. Without a normal (NaN) a surface stays unlit, and a sample has ambient light, as in VTK's mappers. */
+PMB_INLINE float pmb_ray_lit(int is_surface, float normal, float color, float opacity, float sum, float shine)
 {
-  return is_surface ? 1 / (opacity + 1e-9f) : 1;
-}
-
-/* A color under the sum of all lights. Without a normal (NaN) it stays unlit. */
-PMB_INLINE float pmb_ray_lit(float normal, float color, float sum, float shine, float brightest)
-{
-  const float lit = color * sum + shine;
-  return PMB_IS_FINITE(normal) ? (lit < brightest ? (lit > 0 ? lit : 0) : brightest) : color;
+  const float lit = color * sum + shine, brightest = is_surface ? 1 / (opacity + 1e-9f) : 1;
+  const float limited = lit < brightest ? (lit > 0 ? lit : 0) : brightest;
+  return !is_surface | PMB_IS_FINITE(normal) ? limited : color;
 }
 
 /* The factor of the opacity for an index-space gradient. */
@@ -541,9 +537,8 @@ PMB_INLINE void pmb_ray_light_color(
     const float light[3] = { arrives * all[0], arrives * all[1], arrives * all[2] };
     pmb_ray_reflect(job, turn == 0, normal, ray->view, to, light, sum, shine);
   }
-  const float brightest = pmb_ray_brightest(turn != 0, color[3]);
   for (int c = 0; c < 3; ++c) {
-    color[c] = pmb_ray_lit(normal[0], color[c], sum[c], shine[c], brightest);
+    color[c] = pmb_ray_lit(turn != 0, normal[0], color[c], color[3], sum[c], shine[c]);
   }
 }
 

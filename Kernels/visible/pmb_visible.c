@@ -131,46 +131,33 @@ static void write_visible(void *arg, int worker, size_t chunk)
   }
 }
 
-/* Runs a pass. end: the call's progress after it. */
-static pmb_status run(pmb_context *context, pmb_visible_work *w, double end, size_t chunks, pmb_body *pass)
-{
-  context->crew.fraction_begin = context->crew.fraction_end;
-  context->crew.fraction_end = end;
-  return pmb_crew_loop(&context->crew, chunks, pass, w)
-    ? PMB_OK
-    : pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
-}
+/* Depths, flags, and sums of chunks. */
+static const pmb_part_kind part_kind = { 3 * sizeof(pmb_buffer), 3, 0 };
 
 static pmb_status find_on_cpu(pmb_context *context, const pmb_visible_job *job, int64_t *found)
 {
-  const size_t samples = (size_t)job->view.width * (size_t)job->view.height * (size_t)job->view.samples;
-  const size_t words = (size_t)words_of(job->view.count),
-               chunks = (words + PMB_VISIBLE_WORDS - 1) / PMB_VISIBLE_WORDS;
-  pmb_buffer *buffers = context->visible;
-  if (!pmb_buffer_reserve(&context->memory, &buffers[0], samples, sizeof(uint32_t)) ||
-    !pmb_buffer_reserve(&context->memory, &buffers[1], words, sizeof(uint32_t)) ||
-    !pmb_buffer_reserve(&context->memory, &buffers[2], chunks, sizeof(int64_t))) {
-    return pmb_fail(context, PMB_OUT_OF_MEMORY,
-      "pmb_find_visible: no memory for the depths of %zu samples and the flags of %lld triangles", samples,
-      (long long)job->view.count);
+  const int64_t samples = (int64_t)job->view.width * job->view.height * job->view.samples;
+  const int64_t words = words_of(job->view.count);
+  const int64_t chunks = pmb_chunks(words, PMB_VISIBLE_WORDS);
+  pmb_buffer *buffers = pmb_part_of(context, &part_kind, "pmb_find_visible");
+  if (!buffers) {
+    return PMB_OUT_OF_MEMORY;
   }
-  const pmb_cpu *cpu = context->backend == &pmb_cpu_backend ? context->state : NULL;
-  const pmb_cpu_loops *loops = cpu ? cpu->loops : pmb_cpu_find_loops(NULL);
-  pmb_visible_work w = { job, buffers[0].data, buffers[1].data, buffers[2].data, chunks };
-  memset(w.depths, 0xff, samples * sizeof(*w.depths));
-  pmb_status status = run(context, &w, 0.5, chunks, loops->visible_occlude);
-  status = status == PMB_OK ? run(context, &w, 0.9, chunks, select_visible) : status;
-  if (status != PMB_OK) {
-    return status;
-  }
+  PMB_STEP(pmb_reserve(context, &buffers[0], samples, sizeof(uint32_t), "the picture's depths"));
+  PMB_STEP(pmb_reserve(context, &buffers[1], words, sizeof(uint32_t), "flags of triangles"));
+  PMB_STEP(pmb_reserve(context, &buffers[2], chunks, sizeof(int64_t), "flags of triangles"));
+  pmb_visible_work w = { job, buffers[0].data, buffers[1].data, buffers[2].data, (size_t)chunks };
+  memset(w.depths, 0xff, (size_t)samples * sizeof(*w.depths));
+  PMB_STEP(pmb_pass(context, 0, 0.5, chunks, PMB_LOOP(context, pmb_visible_occlude), &w));
+  PMB_STEP(pmb_pass(context, 0.5, 0.9, chunks, select_visible, &w));
   int64_t total = 0;
-  for (size_t chunk = 0; chunk < chunks; ++chunk) {
+  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     const int64_t visible = w.before[chunk];
     w.before[chunk] = total;
     total += visible;
   }
   *found = total;
-  return total <= job->capacity ? run(context, &w, 1, chunks, write_visible) : PMB_OK;
+  return total <= job->capacity ? pmb_pass(context, 0.9, 1, chunks, write_visible, &w) : PMB_OK;
 }
 
 /* ---- the call ---- */
@@ -186,15 +173,14 @@ static pmb_status find(pmb_context *context, const pmb_visible_request *request,
   pmb_visible_job job = { .visible = request->visible, .capacity = request->visible_capacity };
   make_view(request, &job.view);
   *count = 0;
-  context->crew.fraction_begin = context->crew.fraction_end = context->crew.highest = 0;
   if (job.view.count == 0) {
     return PMB_OK;
   }
   if (!request->on_device) {
     return find_on_cpu(context, &job, count);
   }
-  return context->backend->find_visible ? context->backend->find_visible(context, &job, count)
-                                        : pmb_check_host(context, "pmb_find_visible", 1);
+  return context->backend->visible ? context->backend->visible->find(context, &job, count)
+                                   : pmb_check_host(context, "pmb_find_visible", 1);
 }
 
 pmb_status pmb_find_visible(pmb_context *context, const pmb_visible_request *request, int64_t *count)
@@ -202,7 +188,7 @@ pmb_status pmb_find_visible(pmb_context *context, const pmb_visible_request *req
   if (!context || !count) {
     return pmb_fail(context, PMB_INVALID, "pmb_find_visible: %s is NULL", context ? "count" : "context");
   }
-  context->error[0] = '\0';
-  const pmb_status status = check(context, request);
-  return status == PMB_OK ? find(context, request, count) : status;
+  PMB_STEP(pmb_begin(context));
+  PMB_STEP(check(context, request));
+  return find(context, request, count);
 }

@@ -32,10 +32,11 @@ if _plugin:  # stands aside: the plugin needs its own package under this name
 else:
     from ._context import set_threads
     from ._core import version as __version__
+    from ._device import DeviceArray
     from ._mesh import Measures, Mesh
     from ._particles import particles
     from ._render import Camera, render
     from ._volume import Histogram, Volume, contour
 
-    __all__ = ["Camera", "Histogram", "Measures", "Mesh", "Volume", "__version__", "contour", "particles", "render",
-               "set_threads"]
+    __all__ = ["Camera", "DeviceArray", "Histogram", "Measures", "Mesh", "Volume", "__version__", "contour", "particles",
+               "render", "set_threads"]

@@ -15,8 +15,11 @@ def code_of(dtype: np.dtype[Any]) -> int:
     return CODES.get(dtype.kind + str(dtype.itemsize), 0)
 
 
-def address_of(array: np.ndarray[Any, Any] | None) -> int:
-    return 0 if array is None else array.__array_interface__["data"][0]
+def address_of(array: Any) -> int:
+    """Of NumPy's arrays, and of those on a GPU."""
+    if array is None:
+        return 0
+    return array.__array_interface__["data"][0] if isinstance(array, np.ndarray) else array.address
 
 
 def text_of(value: object) -> str:
@@ -31,7 +34,8 @@ def as_numpy(value: Any, what: str) -> np.ndarray[Any, Any]:
         return value
     kind = value.__dlpack_device__()[0] if hasattr(value, "__dlpack_device__") else 1
     if kind not in (1, 3) or (not hasattr(value, "__dlpack_device__") and hasattr(value, "__cuda_array_interface__")):
-        raise TypeError(f"{what} with {text_of(value)} is on a device: copy it to the host, for example by .cpu() or .get()")
+        raise TypeError(f"{what} with {text_of(value)} is not in host memory: copy it there, for example by .cpu()"
+                        " or .get()")
     try:
         if hasattr(value, "__dlpack__") and not (hasattr(value, "__array__") or hasattr(value, "__array_interface__")):
             return np.from_dlpack(value)

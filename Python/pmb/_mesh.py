@@ -10,6 +10,7 @@ import numpy as np
 from . import _context, _files
 from ._arrays import INT32, INT64, address_of, code_of
 from ._core import Context
+from ._device import DeviceArray
 
 
 class Measures(NamedTuple):
@@ -58,6 +59,17 @@ class Mesh:
         self.isovalues = isovalues
         self.sizes = [(len(points), len(triangles))] if sizes is None else sizes
 
+    def to_host(self) -> Mesh:
+        """Return the mesh with NumPy's arrays: itself, or a copy of one on a GPU."""
+        if not isinstance(self.points, DeviceArray):
+            return self
+
+        def copied(array: Any) -> Any:
+            return None if array is None else array.numpy()
+
+        return Mesh(copied(self.points), copied(self.triangles), copied(self.normals), copied(self.gradients),
+                    {name: copied(array) for name, array in self.arrays.items()}, self.isovalues, self.sizes)
+
     def __repr__(self) -> str:
         return f"<pmb.Mesh: {len(self.points)} points, {len(self.triangles)} triangles>"
 
@@ -70,8 +82,9 @@ class Mesh:
         >>> ball.closed, ball.components, ball.euler, round(ball.volume, 1)
         (True, 1, 2, 14.1)
         """
-        points = np.ascontiguousarray(self.points, np.float32)
-        triangles = np.ascontiguousarray(self.triangles)
+        mesh = self.to_host()
+        points = np.ascontiguousarray(mesh.points, np.float32)
+        triangles = np.ascontiguousarray(mesh.triangles)
         if code_of(triangles.dtype) not in (INT32, INT64):
             triangles = triangles.astype(np.int64)
         context, key = _context.take("cpu")
@@ -89,26 +102,30 @@ class Mesh:
             .ply (binary; normals and arrays too), .stl (binary; the triangles alone), .obj (text; normals too),
             .vtp (binary, for VTK and ParaView; normals and arrays too) or .npz (NumPy; everything).
         """
-        _files.save(self, os.fspath(path))
+        _files.save(self.to_host(), os.fspath(path))
 
 
 def emit(context: Context, sizes: list[tuple[int, int]], isovalues: tuple[float, ...], normals: bool, gradients: bool,
-         arrays: dict[str, tuple[np.ndarray[Any, Any], int]], estimator: int, of_particles: int,
-         cells: bool = False) -> Mesh:
+         arrays: dict[str, tuple[Any, int]], estimator: int, of_particles: int, cells: bool = False,
+         device: int | None = None, stream: int = 0) -> Mesh:
     """Fills new arrays for the context's last count. `arrays` has packed arrays and their components, 0
-    for none. `cells`: adds the cell of each triangle, counted along the core's axes, as an array of no name."""
+    for none. `cells`: adds the cell of each triangle, counted along the core's axes, as an array of no name. `device`: of
+    the GPU in whose memory all arrays are; `stream`: of the caller there."""
+    def new(shape: Any, dtype: Any) -> Any:
+        return np.empty(shape, dtype) if device is None else DeviceArray(shape, dtype, device)
+
     n, m = sum(size[0] for size in sizes), sum(size[1] for size in sizes)
     ids = np.int32 if n < 1 << 31 else np.int64
-    mesh = Mesh(np.empty((n, 3), np.float32), np.empty((m, 3), ids), np.empty((n, 3), np.float32) if normals else None,
-                np.empty((n, 3), np.float32) if gradients else None, {}, isovalues, sizes)
+    mesh = Mesh(new((n, 3), np.float32), new((m, 3), ids), new((n, 3), np.float32) if normals else None,
+                new((n, 3), np.float32) if gradients else None, {}, isovalues, sizes)
     attributes = []
     for name, (array, components) in arrays.items():
-        output = np.empty((n, components) if components else n, array.dtype)
+        output = new((n, components) if components else (n,), array.dtype)
         mesh.arrays[name] = output
         attributes.append((address_of(array), code_of(array.dtype), components or 1, address_of(output)))
     if cells:
-        mesh.arrays[""] = np.empty(m, np.int64)
+        mesh.arrays[""] = new((m,), np.int64)
     context.emit(of_particles, n, m, address_of(mesh.points), address_of(mesh.normals), address_of(mesh.gradients),
                  address_of(mesh.triangles), INT32 if ids is np.int32 else INT64, address_of(mesh.arrays.get("")), estimator,
-                 attributes, 0, 0)
+                 attributes, device is not None, stream)
     return mesh

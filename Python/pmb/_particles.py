@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _context
 from ._arrays import address_of, as_samples, code_of, text_of
+from ._device import View, as_view, device_for, host_copy, is_on_device, packed_strides
 from ._mesh import Mesh, emit
 
 _KERNELS = {"spline": 0, "gaussian": 1, "polynomial": 2, "spheres": 3}
@@ -16,15 +17,32 @@ _NORMALS = {"kernel": 0, "central": 1, "forward": 2, "sobel": 3}
 _NONE = 0, 0, 0, 0
 
 
-def _per_particle(value: Any, name: str, count: int) -> tuple[Any, tuple[int, int, int, int]]:
+def _beside(value: Any, name: str, points: Any) -> Any:
+    """An array where the points are: in host memory, or on their GPU."""
+    if not isinstance(points, View):
+        return as_samples(value, name)[0]
+    if not is_on_device(value) or as_view(value, name).device != points.device:
+        raise TypeError(f"{name} with {text_of(value)} is not on cuda:{points.device}, where the points are: move it there")
+    return as_view(value, name)
+
+
+def _contiguous(array: Any, name: str) -> Any:
+    if not isinstance(array, View):
+        return np.ascontiguousarray(array)
+    if not array.is_packed(packed_strides(array.shape, array.itemsize)):
+        raise ValueError(f"{name} with {text_of(array)} is on a GPU with gaps or reversed: make it contiguous there")
+    return array
+
+
+def _per_particle(value: Any, name: str, points: Any) -> tuple[Any, tuple[int, int, int, int]]:
     """The array, to keep it alive, and the core's description of it."""
     if value is None:
         return None, _NONE
-    array, _ = as_samples(value, name)
+    array, count = _beside(value, name, points), len(points)
     if array.shape != (count,):
         raise ValueError(f"{name} with {text_of(array)} has not one value for each of {count} particles")
     if array.strides[0] <= 0:
-        array = np.ascontiguousarray(array)
+        array = _contiguous(array, name)
     return array, (address_of(array), code_of(array.dtype), count, array.strides[0] // array.itemsize)
 
 
@@ -40,7 +58,8 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
     Parameters
     ----------
     points : (n, 3) array
-        Positions, of any real type.
+        Positions, of any real type. With points in a GPU's memory the other arrays must be there, too, and the mesh stays
+        there.
     radius : float or (n,) array
         Of the particles: about half the distance between neighbours.
     kernel : {"spline", "gaussian", "polynomial", "spheres"}
@@ -79,41 +98,43 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
     >>> drop.measure().closed
     True
     """
-    positions, _ = as_samples(points, "points")
+    positions: Any = as_view(points, "points") if is_on_device(points) else as_samples(points, "points")[0]
+    gpu, stream = (positions.device, positions.stream) if isinstance(positions, View) else (None, 0)
     if positions.ndim != 2 or positions.shape[1] != 3:
         raise ValueError(f"points have shape (n, 3), but these have {text_of(positions)}")
     if positions.strides[1] != positions.itemsize or positions.strides[0] <= 0:
-        positions = np.ascontiguousarray(positions)
+        positions = _contiguous(positions, "points")
     n = len(positions)
     if kernel not in _KERNELS:
         raise ValueError(f"kernel is one of {', '.join(_KERNELS)}, not {kernel!r}")
     way = "kernel" if isinstance(normals, bool) else normals
     if way not in _NORMALS:
         raise ValueError(f"normals is True, False or one of {', '.join(_NORMALS)}, not {normals!r}")
-    radii = None if np.ndim(radius) == 0 else radius
-    radii, radii_array = _per_particle(radii, "radius", n)
-    length = float(radius) if radii is None else float(np.mean(radii)) if n else 1.0
+    is_number = isinstance(radius, (int, float)) or np.ndim(radius) == 0
+    radii, radii_array = _per_particle(None if is_number else radius, "radius", positions)
+    length = float(radius) if radii is None else float(np.mean(host_copy(radii))) if n else 1.0
     if not length > 0:
         raise ValueError(f"radius is above 0, not {length}")
     if isovalue is None:
         isovalue = 0.0 if kernel == "spheres" else 0.6
     named = (masses, "masses"), (densities, "densities"), (weights, "weights")
-    others = [_per_particle(value, name, n) for value, name in named]
+    others = [_per_particle(value, name, positions) for value, name in named]
     ready = {}
     for name, value in (arrays or {}).items():
-        array, _ = as_samples(value, f"array {name!r}")
+        array = _beside(value, f"array {name!r}", positions)
         if array.ndim not in (1, 2) or len(array) != n or 0 in array.shape[1:]:
             raise ValueError(f"array {name!r} with {text_of(array)} has not one row for each of {n} particles")
-        ready[name] = np.ascontiguousarray(array), array.shape[1] if array.ndim == 2 else 0
-    context, key = _context.take(device)
+        ready[name] = _contiguous(array, f"array {name!r}"), array.shape[1] if array.ndim == 2 else 0
+    context, key = _context.take(device if gpu is None else device_for(positions, device, "the points"))
     try:
         with _context.reporting(context, progress, 0.0, 0.8):
             size = context.count_particles((address_of(positions), code_of(positions.dtype), n,
                                             positions.strides[0] // positions.itemsize),
                                            cell_size * length, isovalue, length, _KERNELS[kernel], smoothing, radii_array,
-                                           others[0][1], others[1][1], others[2][1], _NORMALS[way], anisotropic)
+                                           others[0][1], others[1][1], others[2][1], _NORMALS[way], anisotropic,
+                                           gpu is not None, stream)
         with _context.reporting(context, progress, 0.8):
-            return emit(context, [size[:2]], (isovalue,), bool(normals), False, ready, 0, 1)
+            return emit(context, [size[:2]], (isovalue,), bool(normals), False, ready, 0, 1, device=gpu, stream=stream)
     finally:
         context.forget_particles()
         _context.give_back(context, key)

@@ -11,6 +11,7 @@ import numpy as np
 from . import _context
 from ._arrays import address_of, as_numpy, as_samples, code_of, packed, text_of
 from ._core import Context
+from ._device import View, as_view, device_for, is_on_device
 from ._mesh import Mesh, emit
 
 _IDENTITY = (1.0, 1.0, 1.0), (0.0, 0.0, 0.0), None
@@ -54,9 +55,10 @@ class Volume:
     Parameters
     ----------
     array : (a, b, c) array
-        NumPy's, or any object with the buffer protocol, ``__array_interface__`` or DLPack in host memory. Integers and
-        floats of 8 to 64 bits. bool counts as uint8. float16, swapped bytes and unaligned strides are copied (see
-        `converted`).
+        NumPy's, or any object with the buffer protocol, ``__array_interface__``, ``__cuda_array_interface__`` or DLPack.
+        Integers and floats of 8 to 64 bits. bool counts as uint8. float16, swapped bytes and unaligned strides are copied
+        (see `converted`). Of an array in a GPU's memory (PyTorch, CuPy, JAX, Numba, Warp) meshes stay there, too, as
+        `pmb.DeviceArray`.
     spacing : 3 floats
         Distance between samples along each axis of the array.
     origin : 3 floats
@@ -66,7 +68,7 @@ class Volume:
     mask : bool array, optional
         Of the array's shape: only cells between True samples count. One shorter along each axis: only True cells count.
     device : None, "cpu", "cuda" or "cuda:N"
-        None: a GPU if there is one, else the CPU.
+        None: where the array is; for an array in host memory a GPU if there is one, else the CPU.
     progress : callable, optional
         Called with the done fraction of the work from time to time. An exception stops the work.
 
@@ -83,7 +85,13 @@ class Volume:
                  direction: Any = None, mask: Any = None, device: Any = None,
                  progress: Callable[[float], object] | None = None) -> None:
         self._context: Context | None = None
-        self._array, self.converted = as_samples(array, "the volume")
+        self._array: Any
+        self._array, self.converted = (as_view(array, "the volume"), "") if is_on_device(array) else as_samples(
+            array, "the volume")
+        self._gpu, self._stream = None, 0
+        if isinstance(self._array, View):
+            self._gpu, self._stream = self._array.device, self._array.stream
+            device = device_for(self._array, device, "the volume")
         self._lock = Lock()
         strides, size = self._array.strides, self._array.itemsize
         if self._array.ndim != 3 or 0 in self._array.shape:
@@ -128,7 +136,7 @@ class Volume:
         with self._lock, _context.reporting(self._used(), progress):
             self._used().bind(address_of(a), code_of(a.dtype), self._dims, self._steps, self._matrix,
                               address_of(self._flags[0]),
-                              address_of(self._flags[1]), 0, 0)
+                              address_of(self._flags[1]), self._gpu is not None, self._stream)
 
     def _used(self) -> Context:
         if self._context is None:
@@ -191,12 +199,32 @@ class Volume:
     def _packed_arrays(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
         ready = {}
         for name, value in arrays.items():
-            array, _ = as_samples(value, f"array {name!r}")
+            array = self._beside_samples(value, f"array {name!r}")
             if array.shape[:3] != self._array.shape or array.ndim > 4 or 0 in array.shape:
                 raise ValueError(f"array {name!r} has {text_of(array)}; its first axes must be those of the volume,"
                                  f" {self._array.shape}, and one of components may follow")
-            ready[name] = packed(array, self._order), array.shape[3] if array.ndim == 4 else 0
+            ready[name] = self._packed(array, f"array {name!r}"), array.shape[3] if array.ndim == 4 else 0
         return ready
+
+    def _beside_samples(self, value: Any, what: str) -> Any:
+        """An array where the samples are: in host memory, or on their GPU."""
+        if self._gpu is None:
+            return as_samples(value, what)[0]
+        if not is_on_device(value) or as_view(value, what).device != self._gpu:
+            raise TypeError(f"{what} with {text_of(value)} is not on cuda:{self._gpu}, where the volume is: move it there")
+        return as_view(value, what)
+
+    def _packed(self, array: Any, what: str) -> Any:
+        if not isinstance(array, View):
+            return packed(array, self._order)
+        strides, step = [0] * 3, array.itemsize * (array.shape[3] if array.ndim == 4 else 1)
+        for axis in self._order:
+            strides[axis] = step
+            step *= array.shape[axis]
+        if not array.is_packed((*strides, array.itemsize)[:array.ndim]):
+            raise ValueError(f"{what} with {text_of(array)} is on a GPU and does not lie there as the volume does, without"
+                             " gaps: make it contiguous")
+        return array
 
     def contour(self, isovalue: float | Sequence[float], *, normals: bool = True, gradients: bool = False,
                 arrays: Mapping[str, Any] | None = None, degenerate: bool = False, estimator: str = "central",
@@ -218,7 +246,7 @@ class Volume:
                 sizes = context.count(isovalues, not degenerate)
             with _context.reporting(context, progress, 0.5):
                 return emit(context, sizes, isovalues, normals, gradients, ready,
-                            ESTIMATORS[estimator], 0, _cells)
+                            ESTIMATORS[estimator], 0, _cells, self._gpu, self._stream)
 
 
 def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[float] = (1.0, 1.0, 1.0),

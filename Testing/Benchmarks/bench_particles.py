@@ -17,8 +17,8 @@ parser.add_argument("--scene", choices=("dam", "galaxy", "molecules", "box"), de
 parser.add_argument("--particles", type=int, default=200000, help="about so many (200000)")
 parser.add_argument("--threads", type=int, default=1, help="of each (1)")
 parser.add_argument("--runs", type=int, default=3, help="of which the fastest counts (3)")
-parser.add_argument("--spin", action="store_true", help="turns the particles by a degree about z before each run; prints the "
-                    "median of the runs")
+parser.add_argument("--spin", action="store_true", help="turns the particles by a degree about z before each run; prints "
+                    "the median of the runs")
 parser.add_argument("--vtk", action="store_true", help="VTK's filters too: they fill a grid over the whole box, which takes "
                     "minutes for 50000 particles or more")
 options = parser.parse_args()

@@ -29,13 +29,65 @@ def volumes(side):
     yield "ball", 1 - np.sqrt(x * x + y * y + z * z), 0.4
 
 
+CUPMB_SAMPLE = """
+namespace cupmb {
+template <typename T, typename I, I dim>
+__device__ __forceinline__ T scalar(const trove::array<T, dim>& p, const trove::array<I, dim>& i, const float* S,
+                                    const float level)
+{
+  return S[trove::get<0>(i) + %d * (trove::get<1>(i) + %dll * trove::get<2>(i))] - level;
+}
+}
+"""
+
+
+def gpu(side, runs):
+    """From a tensor on the GPU to a mesh there, without normals, as the peers make it. `again`: another isovalue."""
+    import cupy
+    import torch
+    peers = {}
+    try:
+        from cupmb import ExtraParameter, ParallelMarchingBlocks
+        samples = {"S": ExtraParameter("const float*"), "level": ExtraParameter("const float")}
+        blocks = ParallelMarchingBlocks(3, CUPMB_SAMPLE % (side, side), N=side - 1, extra_params=list(samples.items()))
+        peers["cupmb"] = lambda tensor, level: blocks(S=cupy.from_dlpack(tensor), level=level)
+    except ImportError:
+        print("without cupmb: pip install cupmb")
+    try:
+        import isoext
+        grid = isoext.UniformGrid([side] * 3)
+        peers["isoext"] = lambda tensor, level: (grid.set_values(tensor), isoext.marching_cubes(grid, level=level))
+    except ImportError:
+        print("without isoext: pip install isoext")
+
+    def waiting(function, *arguments):
+        function(*arguments)
+        torch.cuda.synchronize()
+
+    print(f"volume    triangles      pmb    again   {'   '.join(peers)}   on {torch.cuda.get_device_name()}")
+    for name, volume, level in volumes(side):
+        tensor = torch.as_tensor(volume, device="cuda")
+        bound = pmb.Volume(tensor)
+        times = [fastest(lambda: pmb.contour(tensor, level, normals=False), runs),
+                 fastest(lambda: bound.contour(level, normals=False), runs)]
+        for peer in peers.values():
+            waiting(peer, tensor, level)
+            times.append(fastest(lambda: waiting(peer, tensor, level), runs))
+        print(f"{name:8} {len(bound.contour(level).triangles):10} " + " ".join(f"{time:8.3f}" for time in times), flush=True)
+        bound.close()
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./pmb bench --python", description=__doc__)
     parser.add_argument("--side", type=int, default=256, help="samples along each axis")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--threads", type=int, default=0, help="of pmb and pysplashsurf; 0: all cores")
     parser.add_argument("--particles", type=int, default=100000)
+    parser.add_argument("--gpu", action="store_true", help="from PyTorch's tensors on a GPU, beside cupmb and isoext")
     options = parser.parse_args()
+    if options.gpu:
+        gpu(options.side, options.runs)
+        return
     pmb.set_threads(options.threads)
     if options.threads:
         os.environ["RAYON_NUM_THREADS"] = str(options.threads)  # pysplashsurf's

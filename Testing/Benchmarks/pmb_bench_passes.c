@@ -15,7 +15,7 @@ enum { SUMMARIZE, SELECT_COUNT, SELECT_WRITE, CLASSIFY, EMIT, EMIT_64, READ, PAS
 static const char *const pass_names[PASSES] = { "summarize", "select, counting", "select, writing", "classify",
   "points, 32-bit triangles", "points, 64-bit triangles", "reading alone" };
 
-static const pmb_cpu_loops *real_loops;
+static pmb_cpu_loops real_loops;
 static atomic_llong nanoseconds[PASSES]; /* of one run, all threads together */
 static double least[PASSES];
 static int emitting = EMIT; /* EMIT or EMIT_64 */
@@ -33,7 +33,7 @@ static long long now(void)
   static void timed_##loop(void *cpu, int worker, size_t item) \
   {                                                            \
     const long long start = now();                             \
-    real_loops->loop(cpu, worker, item);                       \
+    real_loops.loop(cpu, worker, item);                        \
     atomic_fetch_add(&nanoseconds[pass], now() - start);       \
   }
 TIMED(summarize, SUMMARIZE)
@@ -173,14 +173,12 @@ static int run(pmb_context *context, sampled *s, double isovalue, int runs, pmb_
     .struct_size = sizeof(volume), .samples = s->samples, .type = s->type, .dims = { s->n, s->n, s->n }
   };
   pmb_cpu *cpu = context->state;
-  pmb_cpu_loops timed = *cpu->loops;
   real_loops = cpu->loops;
-  timed.summarize = timed_summarize;
-  timed.select_count = timed_select_count;
-  timed.select_write = timed_select_write;
-  timed.classify = timed_classify;
-  timed.emit = timed_emit;
-  cpu->loops = &timed;
+  cpu->loops = (pmb_cpu_loops){ .summarize = timed_summarize,
+    .select_count = timed_select_count,
+    .select_write = timed_select_write,
+    .classify = timed_classify,
+    .emit = timed_emit };
   int good = 1;
   for (int i = 0; good && i < runs; ++i) {
     good = pmb_bind(context, &volume) == PMB_OK || fail(context);

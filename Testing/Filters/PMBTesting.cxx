@@ -5,7 +5,6 @@
 #include "vtkCommand.h"
 #include "vtkDataArray.h"
 #include "vtkFlyingEdges3D.h"
-#include "vtkMarchingCubes.h"
 #include "vtkPointData.h"
 
 #include <cmath>
@@ -60,15 +59,6 @@ vtkSmartPointer<vtkImageData> MakeImage(int nx, int ny, int nz, int vtkType, con
   return image;
 }
 
-Field Cayley(int n)
-{
-  return [=](int i, int j, int k)
-  {
-    const double x = -1 + 2.0 * i / (n - 1), y = -1 + 2.0 * j / (n - 1), z = -1 + 2.0 * k / (n - 1);
-    return 1 - 16 * x * y * z - 4 * (x * x + y * y + z * z);
-  };
-}
-
 Field Gyroid(double cellsPerPeriod)
 {
   const double w = 2 * 3.14159265358979323846 / cellsPerPeriod;
@@ -108,24 +98,13 @@ vtkSmartPointer<vtkPolyData> Contour(vtkImageData* image, double isovalue, const
   return filter->GetOutput();
 }
 
-template <typename FilterT>
-static vtkSmartPointer<vtkPolyData> ContourBy(vtkImageData* image, double isovalue)
+vtkSmartPointer<vtkPolyData> FlyingEdges(vtkImageData* image, double isovalue)
 {
-  vtkNew<FilterT> filter;
+  vtkNew<vtkFlyingEdges3D> filter;
   filter->SetInputData(image);
   filter->SetValue(0, isovalue);
   filter->Update();
   return filter->GetOutput();
-}
-
-vtkSmartPointer<vtkPolyData> FlyingEdges(vtkImageData* image, double isovalue)
-{
-  return ContourBy<vtkFlyingEdges3D>(image, isovalue);
-}
-
-vtkSmartPointer<vtkPolyData> MarchingCubes(vtkImageData* image, double isovalue)
-{
-  return ContourBy<vtkMarchingCubes>(image, isovalue);
 }
 
 class Messages::Observer : public vtkCommand

@@ -65,8 +65,6 @@ vtkSmartPointer<vtkImageData> MakeImage(int nx, int ny, int nz, int vtkType, con
 vtkSmartPointer<vtkDataArray> MakeArray(
   vtkImageData* image, const char* name, int vtkType, int components, int component, const Field& field);
 
-// 1 - 16xyz - 4(x^2 + y^2 + z^2) on n^3 samples of [-1,1]^3: the Cayley cubic; usual isovalue -0.012.
-Field Cayley(int n);
 Field Gyroid(double cellsPerPeriod);
 Field Distance(double cx, double cy, double cz);
 // Whole numbers from 0 to range - 1, the same on every run.
@@ -77,7 +75,6 @@ Field Noise(unsigned seed, unsigned range);
 using Setup = std::function<void(vtkPMBContourFilter*)>;
 vtkSmartPointer<vtkPolyData> Contour(vtkImageData* image, double isovalue, const Setup& setup = Setup());
 vtkSmartPointer<vtkPolyData> FlyingEdges(vtkImageData* image, double isovalue);
-vtkSmartPointer<vtkPolyData> MarchingCubes(vtkImageData* image, double isovalue);
 
 // Collects an algorithm's errors and warnings instead of printing them.
 class Messages
@@ -108,26 +105,9 @@ private:
 
 std::vector<double> PointsOf(vtkPolyData* mesh);       // 3 per point
 std::vector<vtkIdType> TrianglesOf(vtkPolyData* mesh); // 3 per triangle
-double AreaOf(vtkPolyData* mesh);
-
-struct Judgement
-{
-  vtkIdType Orphans = 0;     // points that no triangle uses
-  vtkIdType OutOfRange = 0;  // ids outside the list of points
-  vtkIdType ZeroArea = 0;    // triangles with two equal ids or three points on a line
-  vtkIdType NotFinite = 0;   // points with a NaN or infinity
-  vtkIdType OpenEdges = 0;   // inner edges not used equally often in both directions
-  vtkIdType Repeated = 0;    // directed edges used more than once
-  vtkIdType Disagreeing = 0; // triangles that face against their normals' sum
-};
-// dims, if given: of the image, which has spacing 1 and origin 0; edges in its border faces may be open.
-Judgement Judge(vtkPolyData* mesh, const int dims[3] = nullptr);
 
 // The greatest distance from a point of either mesh to the nearest point of the other.
 double Hausdorff(vtkPolyData* a, vtkPolyData* b);
-
-// Number of triangles in only one of the meshes. Matches each point with the nearest one; no two may coincide.
-vtkIdType OtherTriangles(vtkPolyData* a, vtkPolyData* b);
 
 // Whether points, triangles, lines and all arrays have the same bytes, types, names and order.
 bool SameBytes(vtkPolyData* a, vtkPolyData* b, std::string& difference);

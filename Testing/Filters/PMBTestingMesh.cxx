@@ -5,7 +5,6 @@
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
 #include "vtkDataArray.h"
-#include "vtkMassProperties.h"
 #include "vtkMath.h"
 #include "vtkNew.h"
 #include "vtkPointData.h"
@@ -14,12 +13,9 @@
 #include "vtkVariant.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
-#include <iterator>
 #include <limits>
-#include <map>
 
 namespace pmbtest
 {
@@ -44,99 +40,6 @@ std::vector<vtkIdType> TrianglesOf(vtkPolyData* mesh)
   return triangles;
 }
 
-static void Facet(const std::vector<double>& points, const vtkIdType* ids, double cross[3])
-{
-  double u[3], v[3];
-  vtkMath::Subtract(&points[3 * ids[1]], &points[3 * ids[0]], u);
-  vtkMath::Subtract(&points[3 * ids[2]], &points[3 * ids[0]], v);
-  vtkMath::Cross(u, v, cross);
-}
-
-double AreaOf(vtkPolyData* mesh)
-{
-  vtkNew<vtkMassProperties> mass;
-  mass->SetInputData(mesh);
-  mass->Update();
-  return mass->GetSurfaceArea();
-}
-
-namespace
-{
-bool OnBorder(const double* a, const double* b, const int dims[3])
-{
-  for (int axis = 0; axis < 3; ++axis)
-  {
-    if ((a[axis] == 0 && b[axis] == 0) || (a[axis] == dims[axis] - 1 && b[axis] == dims[axis] - 1))
-    {
-      return true;
-    }
-  }
-  return false;
-}
-
-void JudgeEdges(
-  const std::vector<double>& points, const std::vector<vtkIdType>& triangles, const int* dims, Judgement& judgement)
-{
-  std::map<std::pair<vtkIdType, vtkIdType>, int> directed;
-  for (size_t t = 0; t < triangles.size(); t += 3)
-  {
-    for (int e = 0; e < 3; ++e)
-    {
-      judgement.Repeated += ++directed[{ triangles[t + e], triangles[t + (e + 1) % 3] }] > 1;
-    }
-  }
-  for (const auto& edge : directed)
-  {
-    const auto reverse = directed.find({ edge.first.second, edge.first.first });
-    const int back = reverse == directed.end() ? 0 : reverse->second;
-    const double* a = &points[3 * edge.first.first];
-    const double* b = &points[3 * edge.first.second];
-    judgement.OpenEdges += back != edge.second && !(dims && OnBorder(a, b, dims));
-  }
-}
-}
-
-Judgement Judge(vtkPolyData* mesh, const int dims[3])
-{
-  Judgement judgement;
-  const std::vector<double> points = PointsOf(mesh);
-  const std::vector<vtkIdType> triangles = TrianglesOf(mesh);
-  const vtkIdType pointCount = mesh->GetNumberOfPoints();
-  std::vector<char> used(pointCount, 0);
-  for (vtkIdType id : triangles)
-  {
-    const bool inRange = id >= 0 && id < pointCount;
-    judgement.OutOfRange += !inRange;
-    if (inRange)
-    {
-      used[id] = 1;
-    }
-  }
-  if (judgement.OutOfRange)
-  {
-    return judgement;
-  }
-  judgement.Orphans = std::count(used.begin(), used.end(), 0);
-  for (size_t p = 0; p < points.size(); p += 3)
-  {
-    judgement.NotFinite += !std::isfinite(points[p] + points[p + 1] + points[p + 2]);
-  }
-  JudgeEdges(points, triangles, dims, judgement);
-  vtkDataArray* normals = mesh->GetPointData()->GetNormals();
-  for (size_t t = 0; t < triangles.size(); t += 3)
-  {
-    double cross[3], sum[3] = { 0, 0, 0 };
-    Facet(points, &triangles[t], cross);
-    judgement.ZeroArea += vtkMath::Norm(cross) == 0;
-    for (int e = 0; normals && e < 3; ++e)
-    {
-      vtkMath::Add(sum, normals->GetTuple3(triangles[t + e]), sum);
-    }
-    judgement.Disagreeing += normals && vtkMath::Dot(cross, sum) < 0;
-  }
-  return judgement;
-}
-
 double Hausdorff(vtkPolyData* a, vtkPolyData* b)
 {
   if (a->GetNumberOfPoints() == 0 || b->GetNumberOfPoints() == 0)
@@ -157,31 +60,6 @@ double Hausdorff(vtkPolyData* a, vtkPolyData* b)
     }
   }
   return std::sqrt(greatest);
-}
-
-vtkIdType OtherTriangles(vtkPolyData* a, vtkPolyData* b)
-{
-  vtkNew<vtkStaticPointLocator> locator;
-  locator->SetDataSet(b);
-  std::vector<std::array<vtkIdType, 3>> sorted[2], other; // rotated: lowest id first
-  for (int side = 0; side < 2; ++side)
-  {
-    const std::vector<vtkIdType> ids = TrianglesOf(side ? b : a);
-    for (size_t n = 0; n < ids.size(); n += 3)
-    {
-      std::array<vtkIdType, 3> t;
-      for (int c = 0; c < 3; ++c)
-      {
-        t[c] = side ? ids[n + c] : locator->FindClosestPoint(a->GetPoint(ids[n + c]));
-      }
-      std::rotate(t.begin(), std::min_element(t.begin(), t.end()), t.end());
-      sorted[side].push_back(t);
-    }
-    std::sort(sorted[side].begin(), sorted[side].end());
-  }
-  std::set_symmetric_difference(
-    sorted[0].begin(), sorted[0].end(), sorted[1].begin(), sorted[1].end(), std::back_inserter(other));
-  return static_cast<vtkIdType>(other.size());
 }
 
 namespace

@@ -79,34 +79,12 @@ vtkSmartPointer<vtkImageData> MakeLoaded()
   return image;
 }
 
-// The greatest error of a component that is linear in space, so exact on edges.
-double LinearError(vtkPolyData* mesh, const char* name, int component, double factor)
-{
-  vtkDataArray* array = mesh->GetPointData()->GetArray(name);
-  PMB_CHECK(array != nullptr, "the array " << name << " was not passed");
-  double worst = 0;
-  for (vtkIdType i = 0; array && i < mesh->GetNumberOfPoints(); ++i)
-  {
-    double p[3];
-    mesh->GetPoint(i, p);
-    worst = std::max(worst, std::abs(array->GetComponent(i, component) - factor * (2 * p[0] - 3 * p[1] + 5 * p[2])));
-  }
-  return worst;
-}
-
+// Names, roles and types. (Values, and arrays in all forms: the fuzzer.)
 void TestPointArrays(vtkImageData* image)
 {
   auto mesh = Contour(image, 6.3);
   PMB_CHECK(mesh->GetFieldData()->HasArray("note"), "field data of the input is the output's");
   vtkPointData* pointData = mesh->GetPointData();
-  PMB_CHECK(LinearError(mesh, "double", 0, 1) < 1e-4, "double: " << LinearError(mesh, "double", 0, 1));
-  PMB_CHECK(LinearError(mesh, "soa", 1, 1) < 1e-4, "SOA");
-  PMB_CHECK(LinearError(mesh, "velocity", 2, 1) < 1e-3, "vectors");
-  PMB_CHECK(LinearError(mesh, "int3", 1, 10) <= 0.501, "int: rounded to the nearest");
-  double range[2] = { 0, 0 };
-  PMB_CHECK(pointData->GetArray("uchar") && pointData->GetArray("uchar")->GetDataType() == VTK_UNSIGNED_CHAR, "type");
-  pointData->GetArray("uchar")->GetRange(range);
-  PMB_CHECK(range[0] == 200 && range[1] == 200, "a constant stays: " << range[0] << " to " << range[1]);
   for (const char* name : { "names", "ids", "shorter" })
   {
     PMB_CHECK(!pointData->HasArray(name), name << " must not be on the surface");
@@ -116,7 +94,7 @@ void TestPointArrays(vtkImageData* image)
   PMB_EQUAL(pointData->GetNumberOfArrays(), 7, "point arrays");
 
   auto without = Contour(image, 6.3, [](vtkPMBContourFilter* f) { f->ComputeNormalsOff(); });
-  PMB_CHECK(LinearError(without, "Normals", 0, 1) < 1e-3, "the input's array of that name, if there are no normals");
+  PMB_CHECK(without->GetPointData()->HasArray("Normals"), "the input's array of that name, if there are no normals");
 
   auto bare = Contour(image, 6.3, [](vtkPMBContourFilter* f) { f->InterpolateAttributesOff(); });
   PMB_EQUAL(bare->GetPointData()->GetNumberOfArrays(), 2, "point arrays when they are not passed");
@@ -236,7 +214,7 @@ void TestSelection()
   auto chosen = Choose(image, { "double", "names", "unknown", "samples" }, { "label", "unknown" });
   vtkPolyData* mesh = chosen->GetOutput();
   PMB_EQUAL(mesh->GetPointData()->GetNumberOfArrays(), 3, "chosen: normals, scalars, one array");
-  PMB_CHECK(LinearError(mesh, "double", 0, 1) < 1e-4, "the chosen array");
+  PMB_CHECK(mesh->GetPointData()->HasArray("double"), "the chosen array");
   PMB_EQUAL(mesh->GetCellData()->GetNumberOfArrays(), 2, "chosen: a cell array and the ghost types");
   PMB_CHECK(mesh->GetCellData()->HasArray("label") && mesh->GetCellGhostArray(), "their names");
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of VTK's source with this filter in place of VTK's: those that check something that no other test here does.
+"""The triangles of VTK's filters. And tests of VTK's source with this filter in place of VTK's: those that check something
+that no other test here does.
 Docs/VTK_TESTS.md lists all; a method is named as VTK names its test. A mesh is compared with that of VTK's class on the same
 input."""
 import os
@@ -11,9 +12,10 @@ import numpy
 from pmb import vtkPMBContourFilter
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkPoints
-from vtkmodules.vtkCommonDataModel import vtkImageData, vtkMultiBlockDataSet, vtkPolyData
+from vtkmodules.vtkCommonDataModel import vtkImageData, vtkMultiBlockDataSet, vtkPolyData, vtkStaticPointLocator
 from vtkmodules.vtkCommonExecutionModel import vtkExtentTranslator, vtkThreadedCompositeDataPipeline
-from vtkmodules.vtkFiltersCore import vtkCleanPolyData, vtkContourFilter, vtkFlyingEdges3D, vtkSynchronizedTemplates3D
+from vtkmodules.vtkFiltersCore import (vtkCleanPolyData, vtkContourFilter, vtkFlyingEdges3D, vtkMarchingCubes,
+                                       vtkSynchronizedTemplates3D)
 from vtkmodules.vtkFiltersExtraction import vtkExtractTensorComponents
 from vtkmodules.vtkFiltersModeling import vtkHausdorffDistancePointSetFilter, vtkLoopSubdivisionFilter
 from vtkmodules.vtkFiltersPoints import vtkUnsignedDistance
@@ -76,7 +78,7 @@ def wavelet(high, low=None):
     return source
 
 
-class VTKTest(unittest.TestCase):
+class Comparison(unittest.TestCase):
     def same_surface(self, mesh, reference, what=""):
         self.assertGreater(reference.GetNumberOfCells(), 0, f"{what}: the reference is empty, the test says nothing")
         self.assertEqual(mesh.GetNumberOfPolys(), reference.GetNumberOfPolys(), f"{what}: triangles")
@@ -88,6 +90,48 @@ class VTKTest(unittest.TestCase):
         self.assertLess(apart.GetHausdorffDistance(), 1e-5 * reference.GetLength(), f"{what}: distance of the points")
         self.assertAlmostEqual(area(mesh) / area(reference), 1.0, 2, f"{what}: area, as a part of the reference's")
 
+
+class Parity(Comparison):
+    """Triangles cut and turned as VTK's: each case of a cell, and volumes. (A closed mesh: Testing/Kernels.)"""
+    def same_triangles(self, samples, isovalue, what, kind=vtkMarchingCubes):
+        data = vtkImageData()
+        data.SetDimensions(samples.shape[::-1])
+        data.GetPointData().SetScalars(numpy_to_vtk(samples.ravel(), deep=True))
+        mesh, reference = output(ours(data, isovalue)), output(make(kind, data, isovalue))
+        self.same_surface(mesh, reference, what)
+        locator = vtkStaticPointLocator()
+        locator.SetDataSet(reference)
+        locator.BuildLocator()
+        theirs = numpy.array([locator.FindClosestPoint(place) for place in points(mesh)])
+        self.assertEqual(len(set(theirs)), len(theirs), f"{what}: points of the reference, one each")
+
+        def turned(rows):
+            """With the lowest id first."""
+            columns = (rows.argmin(axis=1)[:, None] + [0, 1, 2]) % 3
+            return sorted(map(tuple, numpy.take_along_axis(rows, columns, axis=1)))
+
+        self.assertEqual(turned(theirs[triangles(mesh)]), turned(triangles(reference)), f"{what}: triangles")
+        return mesh.GetNumberOfPolys()
+
+    def test_cases(self):
+        """Samples at unequal distances from the isovalue, so that no two points coincide."""
+        corner = numpy.arange(8, dtype=numpy.float32).reshape(2, 2, 2)
+        above, below = 1 + 0.1 * corner, -1 - 0.07 * corner
+        seen = {self.same_triangles(numpy.where(bits >> corner.astype(int) & 1, above, below), 0.0, f"case {bits}")
+                for bits in range(1, 255)}
+        self.assertTrue({1, 5} <= seen, "cases of one and of five triangles")
+
+    def test_volumes(self):
+        z, y, x = numpy.mgrid[0:30, 0:27, 0:40] * 0.69
+        gyroid = numpy.sin(x) * numpy.cos(y) + numpy.sin(y) * numpy.cos(z) + numpy.sin(z) * numpy.cos(x)
+        random = numpy.random.default_rng(1)
+        for name, samples, isovalue in (("gyroid", gyroid.astype(numpy.float32), 0.1),
+                                        ("noise of bytes", random.integers(0, 256, (25, 26, 27), numpy.uint8), 127.5),
+                                        ("noise of shorts", random.integers(0, 30000, (10, 9, 66), numpy.int16), 12000.5)):
+            self.same_triangles(samples, isovalue, name, vtkFlyingEdges3D)
+
+
+class VTKTest(Comparison):
     def test_TestUpdateAndCall(self):
         mesh = output(ours(wavelet(10, 0), 100.0, RemoveDegenerateTriangles=1))
         self.same_surface(mesh, used(output(make(vtkContourFilter, wavelet(10, 0), 100.0))))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A GPU that fails, and processes that end. Failing calls: EmulatedGPU.cxx for the filter, pmb_test_gpu_faults.c for the core."""
+"""A GPU that fails, and processes that end. Failing calls: EmulatedGPU.cxx, and for the core pmb_test_gpu_faults.c."""
 import os
 import subprocess
 import tempfile

@@ -17,14 +17,14 @@ static pmb_status run_count(pmb_cuda *cuda)
 
 /* Runs vertices and triangles and waits. between: event to record between the two, or NULL. end: event to record after both. */
 static pmb_status run_emit(
-  pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t between, cudaEvent_t end)
+  pmb_context *context, pmb_cuda *cuda, const pmb_cuda_surface *surface, cudaEvent_t between, cudaEvent_t end)
 {
   if (between) {
-    PMB_STEP(pmb_cuda_vertices(cuda, out));
+    PMB_STEP(pmb_cuda_vertices(cuda, &surface->out));
     PMB_CUDA_TRY(context, cudaEventRecord(between, cuda->compute));
-    PMB_STEP(pmb_cuda_triangles(cuda, out));
+    PMB_STEP(pmb_cuda_triangles(cuda, surface->job, &surface->out));
   } else {
-    PMB_STEP(pmb_cuda_enqueue_emit(cuda, out));
+    PMB_STEP(pmb_cuda_enqueue_emit(cuda, surface));
   }
   PMB_CUDA_TRY(context, cudaEventRecord(end, cuda->compute));
   return pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "measuring");
@@ -38,20 +38,20 @@ static double between(cudaEvent_t begin, cudaEvent_t end)
 }
 
 /* Times the passes of an isovalue together, then with an event after each. */
-static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks,
-  int repeats, pmb_gpu_times *times)
+static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb_cuda_surface *surface,
+  cudaEvent_t *marks, int repeats, pmb_gpu_times *times)
 {
   double all[REPEATS] = {}, part[3][REPEATS] = {};
   for (int i = -3; i < repeats; ++i) {
     const int n = i < 0 ? 0 : i;
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
     PMB_STEP(run_count(cuda));
-    PMB_STEP(run_emit(context, cuda, out, NULL, marks[3]));
+    PMB_STEP(run_emit(context, cuda, surface, NULL, marks[3]));
     all[n] = between(marks[0], marks[3]);
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
     PMB_STEP(run_count(cuda));
     PMB_CUDA_TRY(context, cudaEventRecord(marks[1], cuda->compute));
-    PMB_STEP(run_emit(context, cuda, out, marks[2], marks[3]));
+    PMB_STEP(run_emit(context, cuda, surface, marks[2], marks[3]));
     for (int p = 0; p < 3; ++p) {
       part[p][n] = between(marks[p], marks[p + 1]);
     }
@@ -64,8 +64,8 @@ static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb
 }
 
 /* Times summarize alone, then with all passes after it. */
-static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks,
-  int repeats, pmb_gpu_times *times)
+static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_cuda_surface *surface,
+  cudaEvent_t *marks, int repeats, pmb_gpu_times *times)
 {
   double alone[REPEATS] = {}, all[REPEATS] = {};
   for (int i = -3; i < repeats; ++i) {
@@ -78,7 +78,7 @@ static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
     PMB_STEP(pmb_cuda_summarize(cuda));
     PMB_STEP(run_count(cuda));
-    PMB_STEP(run_emit(context, cuda, out, NULL, marks[3]));
+    PMB_STEP(run_emit(context, cuda, surface, NULL, marks[3]));
     all[n] = between(marks[0], marks[3]);
   }
   times->summarize = pmb_median(alone, repeats);
@@ -100,8 +100,8 @@ static pmb_status measure_copy(pmb_context *context, pmb_cuda *cuda, cudaEvent_t
     status = pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "copy");
     all[i < 0 ? 0 : i] = between(marks[0], marks[1]);
   }
-  pmb_cuda_release(cuda, &from);
-  pmb_cuda_release(cuda, &to);
+  pmb_cuda_release(&from);
+  pmb_cuda_release(&to);
   times->copy_rate = status == PMB_OK ? 2 * (double)bytes / (1e-3 * pmb_median(all, 10)) : 0;
   return status;
 }
@@ -118,15 +118,19 @@ static pmb_status measure(pmb_context *context, pmb_cuda *cuda, cudaEvent_t *mar
 {
   float dummy = 0;
   pmb_mesh mesh = {};
-  const pmb_sizes base = { 0, 0 };
-  pmb_cuda_output out;
+  const pmb_group group = {};
+  pmb_cuda_surface surface = {};
   mesh.struct_size = sizeof(mesh);
   mesh.points = mesh.triangles = mesh.normals = &dummy; /* not NULL: wanted */
   mesh.point_type = PMB_FLOAT32;
   mesh.id_type = PMB_INT32;
-  pmb_status status = pmb_cuda_make_output(cuda, &mesh, &base, &out);
-  status = status == PMB_OK ? measure_passes(context, cuda, &out, marks, repeats, times) : status;
-  status = status == PMB_OK ? measure_first(context, cuda, &out, marks, repeats, times) : status;
+  surface.job = &cuda->job;
+  surface.group = &group;
+  surface.mesh = &mesh;
+  surface.sizes = cuda->sizes;
+  pmb_status status = pmb_cuda_make_output(cuda, &surface);
+  status = status == PMB_OK ? measure_passes(context, cuda, &surface, marks, repeats, times) : status;
+  status = status == PMB_OK ? measure_first(context, cuda, &surface, marks, repeats, times) : status;
   status = status == PMB_OK ? measure_copy(context, cuda, marks, times) : status;
   times->points = cuda->totals->sizes.points;
   times->triangle_count = cuda->totals->sizes.triangles;

@@ -99,9 +99,9 @@ static void mixed_isovalues(const test_volume *v, int64_t n, test_rng *rng, doub
  * from none to more isovalues than one launch takes. A volume that is bound again with other flags. */
 static void random_volumes(void)
 {
-  static const int64_t sizes[][3] = { { 1, 1, 1 }, { 2, 2, 2 }, { 2, 1, 9 }, { 3, 66, 30 }, { 31, 3, 5 }, { 32, 4, 4 },
-    { 33, 5, 5 }, { 34, 6, 7 }, { 64, 64, 16 }, { 65, 8, 9 }, { 70, 45, 37 }, { 131, 17, 9 }, { 257, 9, 5 },
-    { 600, 5, 6 }, { 5, 7, 150 }, { 131, 60, 90 } };
+  static const int64_t sizes[][3] = { { 1, 1, 1 }, { 2, 2, 2 }, { 2, 1, 9 }, { 3, 66, 30 }, { 31, 3, 5 },
+    { 32, 4, 4 }, { 33, 5, 5 }, { 34, 6, 7 }, { 64, 64, 16 }, { 65, 8, 9 }, { 70, 45, 37 }, { 131, 17, 9 },
+    { 257, 9, 5 }, { 600, 5, 6 }, { 5, 7, 150 }, { 131, 60, 90 } };
   static const int counts[] = { 1, 1, 1, 1, 0, 2, 3, 16, 17, 40 };
   OWNED_PAIR p = pair_new();
   test_rng rng = { 20 };

@@ -91,14 +91,6 @@ static void beside_contours(void)
   CHECK(info_of(gpu).uploads == 1, "%lld uploads", (long long)info_of(gpu).uploads);
 }
 
-static void *to_device(const void *host, size_t bytes)
-{
-  void *memory = NULL;
-  CHECK(cudaMalloc(&memory, bytes) == 0, "no %zu bytes on the GPU", bytes);
-  CHECK(cudaMemcpy(memory, host, bytes, TO_DEVICE) == 0, "copy of %zu bytes", bytes);
-  return memory;
-}
-
 /* Pictures in OpenGL buffers, which only the emulator has here, are those in `host`. */
 static void in_opengl_buffers(pmb_context *gpu, pmb_context *cpu, const shot *host, const float *starts)
 {
@@ -141,8 +133,8 @@ static void device_memory(void)
   host.r.depth_start = starts;
   CHECK_STATUS(gpu, pmb_cast_rays(gpu, &host.r), PMB_OK);
   pmb_ray_request request = host.r;
-  float *colors = to_device(copy.colors, sizeof copy.colors), *depth = to_device(copy.depth, sizeof copy.depth);
-  float *limits = to_device(host.limits, sizeof host.limits), *begins = to_device(starts, sizeof starts);
+  float *colors = to_device(copy.colors, sizeof copy.colors, 0), *depth = to_device(copy.depth, sizeof copy.depth, 0);
+  float *limits = to_device(host.limits, sizeof host.limits, 0), *begins = to_device(starts, sizeof starts, 0);
   request.colors = colors;
   request.depth = depth;
   request.depth_limit = limits;

@@ -11,6 +11,7 @@
 #define pmb_gpu_set_fault(text) ((void)(text))
 #endif
 #include "pmb_test_gpu_util.h"
+#include "test_ledger.h"
 
 enum { OUT_OF_MEMORY = 2, UNAVAILABLE = 46, NO_CODE = 209, ILLEGAL_ADDRESS = 700, TRAP = -1 };
 enum { CREATE, BIND, COUNT, EMIT, NONE, STEPS };
@@ -26,39 +27,21 @@ static void set_fault(int n, int code)
   pmb_gpu_set_fault(n ? text : "0");
 }
 
-/* Host memory that the contexts hold. */
-static int64_t host_bytes;
-
-static void *counted_allocate(void *user, size_t bytes)
-{
-  (void)user;
-  size_t *p = malloc(bytes + 64);
-  if (!p) return NULL;
-  *p = bytes;
-  host_bytes += (int64_t)bytes;
-  return (char *)p + 64;
-}
-
-static void counted_release(void *user, void *memory)
-{
-  (void)user;
-  OWNED size_t *p = (size_t *)(void *)((char *)memory - 64);
-  host_bytes -= (int64_t)*p;
-}
+static ledger memory; /* of the contexts on the host */
 
 /* Checks that all host memory was freed. */
 static void check_released(void)
 {
-  CHECK(host_bytes == 0, "%lld bytes of host memory not released", (long long)host_bytes);
-  host_bytes = 0;
+  CHECK(memory.bytes == 0, "%lld bytes of host memory not released", (long long)memory.bytes);
+  memory.bytes = 0;
 }
 
 static pmb_status counted_create(pmb_context **context)
 {
-  const pmb_options options = { .struct_size = sizeof options,
-    .device = PMB_DEVICE_GPU,
-    .threads = 2,
-    .allocator = { counted_allocate, counted_release, NULL } };
+  const int64_t bytes = memory.bytes;
+  pmb_options options = ledger_options(&memory, 2);
+  memory.bytes = bytes;
+  options.device = PMB_DEVICE_GPU;
   return pmb_create(&options, context);
 }
 
@@ -244,8 +227,8 @@ static bystander bystander_new(subject *s, int shared)
   b.memory = pmb_host_allocate(POOLED);
   if (!CHECK(b.memory, "no pool memory")) exit(1);
   memset(b.memory, 0x3c, POOLED);
-  b.held = host_bytes;
-  host_bytes = 0;
+  b.held = memory.bytes;
+  memory.bytes = 0;
   return b;
 }
 
@@ -255,7 +238,7 @@ static int bystander_goes_on(bystander *b, subject *s)
 {
   test_mesh got;
   int same = 1;
-  host_bytes += b->held;
+  memory.bytes += b->held;
   set_fault(0, 0);
   const pmb_status status = mesh_extract(b->context, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &got);
   if (status == PMB_OK) {

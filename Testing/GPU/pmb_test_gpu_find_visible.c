@@ -11,9 +11,9 @@ typedef struct arrays {
 
 static void arrays_make(arrays *d, const visible_scene *s)
 {
-  CHECK(cudaMalloc((void **)&d->points, sizeof s->points) == 0, "no memory for points");
-  CHECK(cudaMalloc((void **)&d->triangles, sizeof s->triangles) == 0, "no memory for triangles");
-  CHECK(cudaMalloc((void **)&d->visible, sizeof s->visible) == 0, "no memory for visible triangles");
+  d->points = to_device(s->points, sizeof s->points, 0);
+  d->triangles = to_device(s->triangles, sizeof s->triangles, 0);
+  d->visible = to_device(s->visible, sizeof s->visible, 0);
 }
 
 static void arrays_free(arrays *d)

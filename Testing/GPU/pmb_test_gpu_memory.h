@@ -34,4 +34,48 @@ extern void *emulator_gl_buffer(unsigned name, size_t bytes) __attribute__((weak
 #define emulator_gl_buffer ((void *(*)(unsigned, size_t))NULL)
 #endif
 
+/* A copy in device memory, `shift` bytes behind what cudaMalloc aligns. */
+static inline void *to_device(const void *host, size_t bytes, size_t shift)
+{
+  void *memory = NULL;
+  CHECK(cudaMalloc(&memory, bytes + shift) == 0, "no %zu bytes on the GPU", bytes);
+  CHECK(cudaMemcpy((char *)memory + shift, host, bytes, TO_DEVICE) == 0, "copy of %zu bytes", bytes);
+  return (char *)memory + shift;
+}
+
+static inline void release(const void *device)
+{
+  cudaFree((void *)((uintptr_t)device & ~(uintptr_t)255));
+}
+
+static size_t mesh_shift = 8; /* a mesh's arrays are aligned to 8 bytes only, or with 16 to 16 */
+
+/* The view of a mesh whose arrays are copied to the GPU. */
+static inline pmb_mesh mesh_to_device(const test_mesh *m)
+{
+  mesh_array arrays[MESH_ARRAYS];
+  pmb_mesh view = m->view;
+  mesh_arrays(m, arrays);
+  view.on_device = 1;
+  for (int i = 0; i < MESH_ARRAYS; i++) {
+    void *device = to_device(arrays[i].data, arrays[i].size, mesh_shift);
+    memcpy((char *)&view + arrays[i].member, &device, sizeof device);
+  }
+  return view;
+}
+
+/* Copies them back, and releases them. */
+static inline void mesh_from_device(const pmb_mesh *view, test_mesh *m)
+{
+  mesh_array arrays[MESH_ARRAYS];
+  mesh_arrays(m, arrays);
+  for (int i = 0; i < MESH_ARRAYS; i++) {
+    void *device;
+    memcpy(&device, (const char *)view + arrays[i].member, sizeof device);
+    CHECK(cudaMemcpy(arrays[i].data, device, arrays[i].size, TO_HOST) == 0, "copy of %s", arrays[i].name);
+    release(device);
+  }
+  CHECK(mesh_canaries_alive(m), "written past the end");
+}
+
 #endif

@@ -51,7 +51,8 @@ static void columns(void)
   p.usual = 1;
   for (int n = 0; n < (is_short() ? 12 : 72); n++) {
     force(layers[n % 7], -1);
-    OWNED_VOLUME v = volume_of(PMB_FLOAT32, sizes[0][n % 6], sizes[1][n / 2 % 6], sizes[2][n / 3 % 6], n / 6 % LAYOUTS);
+    OWNED_VOLUME v =
+      volume_of(PMB_FLOAT32, sizes[0][n % 6], sizes[1][n / 2 % 6], sizes[2][n / 3 % 6], n / 6 % LAYOUTS);
     fill_by_kind(&v, kinds[n % 4], &rng);
     bind_both(&p, &v);
     for (int join = 0; join < 2; join++) {
@@ -72,7 +73,8 @@ static void estimators(void)
   for (int n = 0; n < 3 * WORLDS; n++) {
     const int faint = n >= 3;
     const double isovalues[] = { faint ? 1e-13 : 52, 20 };
-    OWNED_VOLUME v = volume_of(types[faint ? n % 2 * 2 : n], 100, is_short() || faint ? 14 : 90, faint ? 9 : 22, LAYOUT_PACKED);
+    OWNED_VOLUME v =
+      volume_of(types[faint ? n % 2 * 2 : n], 100, is_short() || faint ? 14 : 90, faint ? 9 : 22, LAYOUT_PACKED);
     volume_world(&v, n / 3, &rng);
     fill_by_kind(&v, faint ? FAINT : NOISE, &rng);
     bind_both(&p, &v);
@@ -118,7 +120,8 @@ static void one_launch_or_two(void)
   for (int n = 0; n < (is_short() ? 12 : 180); n++) {
     const int faint = n % 10 == 9;
     const double isovalues[3] = { faint ? 1e-13 : 52, 40, 61 };
-    OWNED_VOLUME v = volume_of(faint ? PMB_FLOAT32 : types[n / 2 % 6], sizes[0][n % 5], sizes[1][n / 2 % 5], sizes[2][n / 3 % 5], n / 4 % LAYOUT_CONSTANT);
+    OWNED_VOLUME v = volume_of(faint ? PMB_FLOAT32 : types[n / 2 % 6], sizes[0][n % 5], sizes[1][n / 2 % 5],
+      sizes[2][n / 3 % 5], n / 4 % LAYOUT_CONSTANT);
     fill_by_kind(&v, faint ? FAINT : n % 4, &rng);
     volume_world(&v, n % 8 >= 4 ? WORLD_MIRRORED : WORLD_SPACING, &rng);
     bind_both(&p, &v);

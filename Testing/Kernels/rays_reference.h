@@ -162,6 +162,14 @@ static inline void rr_surfaces(const rr_scene *s, const rr_ray *ray, const doubl
   }
 }
 
+/* Shades a sample of a volume. Without a normal it has ambient light. */
+static inline void rr_shade(const rr_scene *s, const rr_ray *ray, double t, double color[3])
+{
+  double normal[3];
+  if (!rr_normal(s, ray, t, 1, normal)) memset(normal, 0, sizeof normal);
+  if (s->r->shade) rr_light(s, ray, t, 0, 1, normal, color);
+}
+
 /* The opacity of a length that gradients weigh: a part of a step's. */
 static inline double rr_opacity(const rr_scene *s, const rr_ray *ray, double t, double of_a_step, double length)
 {
@@ -173,10 +181,10 @@ static inline double rr_opacity(const rr_scene *s, const rr_ray *ray, double t, 
 static inline void rr_composite(const rr_scene *s, const rr_ray *ray, const double *t, int64_t count, rr_sum *sum)
 {
   for (int64_t n = 1; n < count; n++) {
-    double color[4], normal[3], a, b;
+    double color[4], a, b;
     if (!rr_part(s, ray, t, n, 0, &a, &b)) continue;
     rr_lookup(s->r, rr_value(s, ray, b, 0), color);
-    if (s->r->shade && rr_normal(s, ray, b, 1, normal)) rr_light(s, ray, b, 0, 1, normal, color);
+    rr_shade(s, ray, b, color);
     const double of_a_step = 1 - pow(1 - color[3], s->step / s->r->table_unit);
     if (rr_add(sum, color, rr_opacity(s, ray, b, of_a_step, rr_counted(ray, a, b)))) return;
   }
@@ -214,13 +222,13 @@ static inline void rr_means(const pmb_ray_request *r, double a, double b, double
 static inline void rr_segments(const rr_scene *s, const rr_ray *ray, const double *t, int64_t count, rr_sum *sum)
 {
   for (int64_t n = 1; n < count; n++) {
-    double means[4], normal[3], from, to;
+    double means[4], from, to;
     if (!rr_part(s, ray, t, n, 1, &from, &to)) continue;
     for (int i = 1; i < 8; i++) sum->doubtful |= isnan(rr_value(s, ray, from + i / 8.0 * (to - from), 0));
     rr_means(s->r, rr_value(s, ray, from, 0), rr_value(s, ray, to, 0), means);
     if (!(means[3] > 0)) continue;
     for (int c = 0; c < 3; c++) means[c] /= means[3];
-    if (s->r->shade && rr_normal(s, ray, to, 1, normal)) rr_light(s, ray, to, 0, 1, normal, means);
+    rr_shade(s, ray, to, means);
     const double of_a_step = 1 - exp(-means[3] * s->step / s->r->table_unit), length = rr_counted(ray, from, to);
     const double whole = 1 - exp(-means[3] * length / s->r->table_unit);
     if (rr_add(sum, means, s->r->gradient_table ? rr_opacity(s, ray, to, of_a_step, length) : whole)) return;

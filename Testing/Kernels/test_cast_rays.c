@@ -50,23 +50,17 @@ static void opacity_of_a_length_round(shot *s, test_volume *v, int round, test_r
 }
 ROUNDS(opacity_of_a_length, 4, 12, 3)
 
-/* Hidden samples and cells, and non-finite samples. */
-static void lit_holes_round(shot *s, test_volume *v, int round, test_rng *rng)
-{
-  any_shot(s, v, 10 * (round / 2) + 8 + round % 2, (pmb_ray_mode)(round % 5), rng);
-  s->r.preintegrate = round / 5 % 2;
-  volume_hide(v, round % 3 ? 50 * round : 0, round % 4 ? 20 * round : 0, rng);
-  volume_sprinkle(v, round % 2 ? 300 : 5000, rng);
-}
-ROUNDS(lit_holes, 7, 30, 4)
-
-/* The same without light, which depends on the samples beside holes. */
+/* Hidden samples and cells, and non-finite samples, half of them without light, which depends on the samples beside holes. */
 static void holes_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
-  lit_holes_round(s, v, round, rng);
-  no_light(s);
+  const int n = round / 2;
+  any_shot(s, v, 10 * (n / 2) + 8 + n % 2, (pmb_ray_mode)(n % 5), rng);
+  s->r.preintegrate = n / 5 % 2;
+  volume_hide(v, n % 3 ? 50 * n : 0, n % 4 ? 20 * n : 0, rng);
+  volume_sprinkle(v, n % 2 ? 300 : 5000, rng);
+  if (round % 2) no_light(s);
 }
-ROUNDS(holes, 8, 30, 4)
+ROUNDS(holes, 7, 60, 8)
 
 /* Sixteen isovalues, several of them between two samples of a ray. */
 static void close_surfaces_round(shot *s, test_volume *v, int round, test_rng *rng)
@@ -388,7 +382,6 @@ TEST_MAIN(
   CASE(segments)
   CASE(opacity_of_a_length)
   CASE(holes)
-  CASE(lit_holes)
   CASE(close_surfaces)
   CASE(empty_space)
   CASE(plateaus)

@@ -405,8 +405,8 @@ static void ranges_are_those_of_find_ranges(void)
       const void *array = normals ? (void *)m.view.normals : m.view.points;
       CHECK((found[normals][0] <= found[normals][1]) == has_points, "%g to %g", found[normals][0], found[normals][1]);
       if (!has_points) continue;
-      CHECK_STATUS(context,
-        pmb_find_ranges(context, array, normals ? PMB_FLOAT32 : type, 3, m.sizes.points, expected), PMB_OK);
+      CHECK_STATUS(
+        context, pmb_find_ranges(context, array, normals ? PMB_FLOAT32 : type, 3, m.sizes.points, expected), PMB_OK);
       for (int i = 0; i < 8; i++)
         CHECK(found[normals][i] == expected[i], "normals %d: range %d is %.17g, not %.17g", normals, i,
           found[normals][i], expected[i]);

@@ -108,7 +108,8 @@ static void against_brute_force(void)
     pmb_context *context = contexts[n % 3];
     pmb_info info = { .struct_size = sizeof info };
     double low, high;
-    OWNED_VOLUME v = volume_of((pmb_type)(1 + n % 10), rng_int(&rng, 2, 100), rng_int(&rng, 2, 14), rng_int(&rng, 2, 14), n / 10 % LAYOUTS);
+    OWNED_VOLUME v = volume_of(
+      (pmb_type)(1 + n % 10), rng_int(&rng, 2, 100), rng_int(&rng, 2, 14), rng_int(&rng, 2, 14), n / 10 % LAYOUTS);
     volume_fill(&v, n % DATA_KINDS, &rng);
     if (n % 3 == 0) volume_sprinkle(&v, n % 2 ? 2000 : 20, &rng);
     if (n % 4 == 0 && n / 10 % LAYOUTS == LAYOUT_PACKED) volume_hide(&v, 300, 500, &rng);

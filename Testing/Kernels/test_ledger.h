@@ -57,4 +57,40 @@ static inline pmb_options ledger_options(ledger *l, int threads)
   };
 }
 
+/* A call whose allocations fail, with checks of what it returns. */
+typedef pmb_status ledger_call(pmb_context *context, ledger *l, void *user);
+
+/* Lets allocation 1, 1 + step, ... of a context's life fail, until the call needs no more. It may succeed with less memory, else it
+ * says so, and succeeds when repeated. Nothing stays allocated. Returns the failures that the call reported. */
+static inline int64_t fail_each_allocation(int threads, int64_t step, ledger_call *call, void *user)
+{
+  int64_t reported = 0;
+  for (int64_t n = 1, refused = 1; refused && CHECK(n < 10000, "no end of allocations"); n += step) {
+    ledger l;
+    pmb_options options = ledger_options(&l, threads);
+    pmb_context *context = NULL;
+    options.device = PMB_DEVICE_CPU;
+    l.fails = n;
+    test_about("allocation %lld fails, %d threads", (long long)n, threads);
+    pmb_status status = pmb_create(&options, &context);
+    CHECK(l.held > 0 || !context, "the context itself does not come from the allocator");
+    CHECK(context || (status == PMB_OUT_OF_MEMORY && l.refused), "%s", pmb_error(NULL));
+    if (context) {
+      status = call(context, &l, user);
+      refused = l.refused;
+      CHECK(status == PMB_OK || (refused && status == PMB_OUT_OF_MEMORY), "%s: %s", pmb_status_text(status),
+        pmb_error(context));
+      if (status == PMB_OUT_OF_MEMORY) {
+        reported++;
+        CHECK(strstr(pmb_error(context), "memory") != NULL, "\"%s\" does not mention memory", pmb_error(context));
+        CHECK_STATUS(context, call(context, &l, user), PMB_OK);
+      }
+      pmb_unbind(context);
+      pmb_destroy(context);
+    }
+    CHECK(l.held == 0 && l.bytes == 0, "%lld blocks, %lld bytes left behind", (long long)l.held, (long long)l.bytes);
+  }
+  return reported;
+}
+
 #endif

@@ -28,7 +28,8 @@ static void nothing_to_do(void)
   OWNED_CONTEXT context = context_new(2, NULL);
   for (int type = PMB_INT8; type <= PMB_FLOAT64; type++)
     for (int flat = 0; flat < 8; flat++) {
-      OWNED_VOLUME v = volume_of((pmb_type)type, flat & 1 ? 1 : 70, flat & 2 ? 1 : 9, flat & 4 ? 1 : 10, LAYOUT_PACKED);
+      OWNED_VOLUME v =
+        volume_of((pmb_type)type, flat & 1 ? 1 : 70, flat & 2 ? 1 : 9, flat & 4 ? 1 : 10, LAYOUT_PACKED);
       volume_fill(&v, DATA_PLATEAU, &rng);
       test_about("%s, axes of one sample: %d", type_name((pmb_type)type), flat);
       CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);

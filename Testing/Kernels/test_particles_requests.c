@@ -259,54 +259,74 @@ static int stop(void *user, double fraction)
   return ++s->calls == s->stop_at;
 }
 
+typedef struct subject {
+  pmb_particle_request request;
+  test_mesh right;
+  int samples; /* 1: an image first */
+  pmb_particles *particles;
+} subject;
+
+static pmb_status count_or_sample(pmb_particles *particles, const subject *of)
+{
+  static float values[20 * 20 * 20];
+  const pmb_particle_image image = { sizeof image, { -1, -1, -1 }, { 0.3, 0.3, 0.3 }, { 20, 20, 20 }, { 0 }, values };
+  pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
+  return of->samples ? pmb_particles_sample(particles, &of->request, &image)
+                     : pmb_particles_count(particles, &of->request, &sizes);
+}
+
+static void gives_right_mesh(pmb_context *context, pmb_particles *particles, const subject *of)
+{
+  OWNED_MESH m;
+  CHECK_STATUS(context, extract(context, particles, &of->request, PMB_FLOAT64, PMB_INT32, &m), PMB_OK);
+  mesh_equal(&of->right, &m, "mesh");
+}
+
+/* After a failure the next call goes on with the same object. */
+static pmb_status with_one_object(pmb_context *context, ledger *l, void *user)
+{
+  subject *of = user;
+  pmb_status status = of->particles ? PMB_OK : pmb_particles_create(context, &of->particles);
+  CHECK((status == PMB_OK) == (of->particles != NULL), "%s", pmb_error(context));
+  if (status == PMB_OK) status = count_or_sample(of->particles, of);
+  if (status != PMB_OK) return status;
+  l->fails = 0;
+  gives_right_mesh(context, of->particles, of);
+  pmb_particles_destroy(of->particles);
+  of->particles = NULL;
+  return status;
+}
+
 /* Each allocation fails once, and each call of the hook stops once, during a count and a sample. Afterwards the same object gives
  * the right mesh. */
 static void failures_and_stops(void)
 {
   const int64_t n = TEST_SLOW ? 100 : 400;
-  double *position = make_cloud(n, 5, 2204), radius[400];
+  OWNED double *position = make_cloud(n, 5, 2204);
+  double radius[400];
   for (int i = 0; i < n; i++) radius[i] = 0.4 + 0.0005 * i;
   pmb_particle_request r = request_of(position, n, PMB_KERNEL_SPLINE);
   r.radii = r.masses = (pmb_particle_array){ radius, PMB_FLOAT64, n, 0 };
   r.anisotropic = 1; /* uses every buffer */
-  test_mesh right, m;
-  pmb_context *context = context_new(2, NULL);
+  OWNED_CONTEXT context = context_new(2, NULL);
+  OWNED_MESH right;
   closed_mesh(context, &r, &right);
-  pmb_destroy(context);
-  static float values[20 * 20 * 20];
-  const pmb_particle_image image = { sizeof image, { -1, -1, -1 }, { 0.3, 0.3, 0.3 }, { 20, 20, 20 }, { 0 }, values };
-  for (int kind = 0; kind < 4; kind++)
-    for (int stops = kind & 1, at = 1, more = 1; more && CHECK(at < 1000, "no end"); at++) {
-      ledger l;
-      stopper stopper = { stops ? at : 0, 0 };
-      pmb_options options = ledger_options(&l, 2);
-      options.device = PMB_DEVICE_CPU;
-      l.fails = stops ? 0 : at;
-      pmb_particles *particles;
-      test_about("%s %d", stops ? "stop" : "allocation", at);
-      if (pmb_create(&options, &context) != PMB_OK) continue;
+  for (int samples = 0; samples < 2; samples++) {
+    subject of = { r, right, samples, NULL };
+    CHECK(fail_each_allocation(2, 1, with_one_object, &of) > 15, "few failures");
+    for (int at = 1, more = 1; more && CHECK(at < 1000, "no end"); at++) {
+      OWNED_PARTICLES particles = particles_new(context);
+      stopper stopper = { at, 0 };
+      test_about("stop %d", at);
       pmb_set_progress(context, stop, &stopper);
-      pmb_status status = pmb_particles_create(context, &particles);
-      if (status == PMB_OK) {
-        pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
-        status = kind < 2 ? pmb_particles_count(particles, &r, &sizes) : pmb_particles_sample(particles, &r, &image);
-        more = status != PMB_OK;
-        CHECK(more || at > (stops ? 10 : 20), "only %d", at - 1);
-        CHECK(status == PMB_OK || status == (stops ? PMB_ABORTED : PMB_OUT_OF_MEMORY), "%s", pmb_error(context));
-        stopper.stop_at = 0;
-        l.fails = 0;
-        CHECK_STATUS(context, extract(context, particles, &r, PMB_FLOAT64, PMB_INT32, &m), PMB_OK);
-        mesh_equal(&right, &m, "mesh");
-        mesh_free(&m);
-      } else {
-        CHECK(status == PMB_OUT_OF_MEMORY && !particles, "%s", pmb_error(context));
-      }
-      pmb_particles_destroy(particles);
-      pmb_destroy(context);
-      CHECK(l.held == 0, "%lld blocks are left", (long long)l.held);
+      const pmb_status status = count_or_sample(particles, &of);
+      pmb_set_progress(context, NULL, NULL);
+      more = status != PMB_OK;
+      CHECK(status == PMB_OK || status == PMB_ABORTED, "%s", pmb_error(context));
+      CHECK(more || at > 10, "only %d", at - 1);
+      gives_right_mesh(context, particles, &of);
     }
-  mesh_free(&right);
-  free(position);
+  }
 }
 
 /* From the second step on, an animation with equally many bricks allocates nothing. */

@@ -2,12 +2,10 @@
  *
  * test_progress.c - the progress hook in each call of the core: its fractions, its thread, and a stop at each of its
  * calls. */
-#define _GNU_SOURCE
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <pthread.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "test_util.h"
 
@@ -27,7 +25,8 @@ static int64_t looks;
 
 int clock_gettime(clockid_t id, struct timespec *now)
 {
-  if (tick == 0) return (int)syscall(SYS_clock_gettime, id, now);
+  (void)id;
+  if (tick == 0) return timespec_get(now, TIME_UTC) ? 0 : -1;
   fake_now += tick;
   looks++;
   *now = (struct timespec){ (time_t)fake_now, (long)(1e9 * (fake_now - floor(fake_now))) };

@@ -76,7 +76,8 @@ static void every_type_data_layout_and_world(void)
   OWNED_CONTEXT context = context_new(3, NULL);
   for (int type = PMB_INT8; type <= PMB_FLOAT64; type++)
     for (int n = 0; n < (TEST_SLOW ? 7 : 45); n++) {
-      OWNED_VOLUME v = volume_of((pmb_type)type, rng_int(&rng, 2, 69), rng_int(&rng, 2, 14), rng_int(&rng, 2, 10), n % LAYOUTS);
+      OWNED_VOLUME v =
+        volume_of((pmb_type)type, rng_int(&rng, 2, 69), rng_int(&rng, 2, 14), rng_int(&rng, 2, 10), n % LAYOUTS);
       volume_fill(&v, n % DATA_KINDS, &rng);
       volume_world(&v, n / 2 % WORLDS, &rng);
       test_about("%s, volume %d", type_name((pmb_type)type), n);
@@ -114,7 +115,8 @@ static void non_finite_and_hidden(void)
   for (int n = 0; n < (TEST_SLOW ? 60 : 400); n++) {
     const int non_finite = every[n % 11], samples = n % 3 ? every[n / 3 % 11] : 0,
               cells = n % 3 != 1 ? every[n / 5 % 11] : 0;
-    OWNED_VOLUME v = volume_of((pmb_type)(n % 2 ? PMB_FLOAT32 + n / 2 % 2 : PMB_INT8 + n / 2 % 10), rng_int(&rng, 1, 70), rng_int(&rng, 1, 14), rng_int(&rng, 1, 11), n % 7 ? LAYOUT_PACKED : LAYOUT_NEGATIVE);
+    OWNED_VOLUME v = volume_of((pmb_type)(n % 2 ? PMB_FLOAT32 + n / 2 % 2 : PMB_INT8 + n / 2 % 10),
+      rng_int(&rng, 1, 70), rng_int(&rng, 1, 14), rng_int(&rng, 1, 11), n % 7 ? LAYOUT_PACKED : LAYOUT_NEGATIVE);
     volume_fill(&v, n % DATA_KINDS, &rng);
     if (non_finite) volume_sprinkle(&v, non_finite, &rng);
     volume_hide(&v, samples, cells, &rng);

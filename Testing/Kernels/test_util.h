@@ -133,7 +133,7 @@ typedef struct test_volume {
 } test_volume;
 
 void volume_make(test_volume *v, pmb_type type, int64_t nx, int64_t ny, int64_t nz, int layout);
-test_volume volume_of(pmb_type type, int64_t nx, int64_t ny, int64_t nz, int layout); /* as volume_make */
+test_volume volume_of(pmb_type type, int64_t nx, int64_t ny, int64_t nz, int layout);       /* as volume_make */
 test_volume volume_of_field(pmb_type type, int64_t n, double (*f)(double, double, double)); /* as volume_sampled */
 void volume_free(test_volume *v);
 /* Sets a sample, by its indices or by its number (x fastest). The value is rounded and clamped to the type. */

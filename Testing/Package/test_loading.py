@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Errors when ParaView loads the plugin: test_loading.py PART, with the plugin in $PMB_PLUGIN.
 
-files   no file, files that are no library, the plugin as for another processor
-twice   the same file, and a copy of it in another folder
-sides   on the client alone, on the server alone, and on both in either order
+files     no file, files that are no library, the plugin as for another processor
+versions  the plugin as for another ParaView: with other names of its libraries or of a function, or with another version
+twice     the same file, and a copy of it in another folder
+sides     on the client alone, on the server alone, and on both in either order
 
 Each fault is a pvpython of its own: it says one line that tells what is wrong, and the session goes on. Exits with 77
 (skipped) where pvserver is not on PATH.
@@ -123,6 +124,30 @@ def files(folder):
         one_line(name, pvpython(LOCAL, path), f"{name}: {words}", raised=name)
 
 
+def versions(folder):
+    with open(PLUGIN, "rb") as stream:
+        plugin = stream.read()
+    function = b"_ZN16vtkSMSourceProxy14PostUpdateDataEb"  # PostUpdateData(bool), which the plugin calls directly
+    changes = [("function", plugin.replace(function, function.replace(b"Post", b"Last")), "undefined symbol.*LastUpdate"),
+               ("libraries", re.sub(rb"(libvtk\w+-pv)\d", rb"\g<1>0", plugin), r"-pv0\..*\.so.*No such file"),
+               ("version", re.sub(rb"(ParaView )\d(\.\d+ with VTK)", rb"\g<1>0\2", plugin),
+                r"was built for ParaView 0\.\d+ with VTK \S+, and this is ParaView [1-9]")]
+    for name, content, words in changes:
+        if content == plugin and name == "libraries":
+            print("skipped: ParaView's libraries have no version in their names")
+            continue
+        check(content != plugin, f"{name}: nothing is changed", "nothing")
+        path = os.path.join(folder, f"{name}.so")
+        with open(path, "wb") as stream:
+            stream.write(content)
+        refused = name != "version"
+        said = pvpython(LOCAL, path, *([PLUGIN] if refused else []))
+        one_line(name, said, words, raised=path if refused else None)
+        version = re.search(r"this is ParaView (\d+)\.(\d+)", said)
+        works = refused or (int(version[1]), int(version[2])) < (6, 1)
+        check(("triangles: 5504" in said) == works, f"{name}: the filter", said)
+
+
 def twice(folder):
     link = os.path.join(folder, "link.so")
     os.symlink(PLUGIN, link)
@@ -168,6 +193,6 @@ def sides(_):
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as work:
-        {"files": files, "twice": twice, "sides": sides}[sys.argv[1]](work)
+        {"files": files, "versions": versions, "twice": twice, "sides": sides}[sys.argv[1]](work)
     sys.stdout.flush()
     os._exit(0)

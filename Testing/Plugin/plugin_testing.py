@@ -8,7 +8,8 @@ import sys
 import numpy
 from paraview import servermanager, simple
 from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkIdTypeArray, vtkOutputWindow, vtkPoints, vtkStringOutputWindow
+from vtkmodules.vtkCommonCore import (vtkIdTypeArray, vtkOutputWindow, vtkPoints, vtkStringOutputWindow,
+                                      vtkUnsignedCharArray)
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkFlyingEdges3D
 from vtkmodules.vtkImagingCore import vtkImageDifference
@@ -228,6 +229,23 @@ def pixels(path):
     picture = read_png(path)
     width, height, _ = picture.GetDimensions()
     return vtk_to_numpy(picture.GetPointData().GetScalars()).reshape(height, width, -1)
+
+
+def window_pixels(window):
+    """The colors that a render window shows, the lowest row first: shape (height, width, 3)."""
+    width, height = window.GetSize()
+    values = vtkUnsignedCharArray()
+    window.GetPixelData(0, 0, width - 1, height - 1, 0, values, 0)
+    return vtk_to_numpy(values).astype(int).reshape(height, width, 3)
+
+
+def share_shown(picture, most=2):
+    """The share of pixels that differ by more than `most` from the background."""
+    return (abs(picture - picture[0, 0]).max(axis=2) > most).mean()
+
+
+def psnr(ours, theirs):
+    return 10 * numpy.log10(255 ** 2 / max(((ours - theirs) ** 2).mean(), 1e-5))
 
 
 def picture_difference(path, other):

@@ -29,8 +29,7 @@ def prepared(window):
 
 
 class Watch:
-    """Records the progress of a filter in ParaView; cancels at a percentage by the abort button, which works from ParaView 6.1
-    on, or as it does."""
+    """Records the progress of a filter in ParaView; cancels at a percentage, by the abort button where it works."""
 
     def __init__(self, window, proxy, cancel_at):
         from paraview import servermanager, simple

@@ -250,23 +250,6 @@ def measures():
                                           "NonManifoldEdges")], [-0.25, 1, 4, 2, 0, 0], "the others")
 
 
-def spheres():
-    """Spheres of two radii: points are on them, and normals point away from their centres."""
-    centers, radii = numpy.array([[0.0, 0.0, 0.0], [10.0, 0.0, 0.0]]), numpy.array([1.0, 3.0])
-    proxy = surface(cloud(centers, size=radii), Kernel="Spheres", RadiusArray=["POINTS", "size"], CellSize=0.1, Offset=0.5)
-    mesh = closed(output(proxy))
-    away = points(mesh)[:, None, :] - centers[None]
-    distance = numpy.linalg.norm(away, axis=2)
-    nearest = (distance - radii).argmin(axis=1)
-    index = numpy.arange(len(nearest))
-    true(numpy.abs(distance[index, nearest] - radii[nearest] - 0.5).max() < 0.01, "the points are on the spheres")
-    outward = away[index, nearest] / distance[index, nearest][:, None]
-    true(numpy.abs(point_array(mesh, "Normals") - outward).max() < 1e-3, "the normals point outward")
-    equal(set(nearest), {0, 1}, "spheres with a surface")
-    proxy.ComputeNormals = 0
-    equal(point_array(output(proxy), "Normals"), None, "normals that are not wanted")
-
-
 def ids():
     """VTK's filters read ids of 64 bits, which are the default; of 32 bits on request."""
     proxy = surface(cloud(numpy.zeros((1, 3))), Kernel="Spheres", Radius=1.0, CellSize=0.2)
@@ -275,8 +258,9 @@ def ids():
     mass.SetInputData(wide)
     mass.Update()
     near(mass.GetTotalVolume(), 4 / 3 * numpy.pi, 0.15, "volume of a sphere")
-    proxy.Use64bitIds = 0
+    proxy.Use64bitIds = proxy.ComputeNormals = 0
     narrow = output(proxy)
+    equal(point_array(narrow, "Normals"), None, "normals that are not wanted")
     arrays = [mesh.GetPolys().GetConnectivityArray() for mesh in (wide, narrow)]
     equal([array.GetDataTypeSize() for array in arrays], [8, 4], "bytes of an id")
     true(numpy.array_equal(*map(vtk_to_numpy, arrays)), "the same ids")
@@ -350,18 +334,6 @@ def normals():
         true(1e-4 < off.max() < most, f"{estimator}: off by {off.max()}")
         seen.append(off.max())
     true(seen[0] < seen[2] < seen[1], f"normals off by {seen}")
-
-
-def threads_and_steps():
-    """The same mesh for any number of threads, and after other points in the same filter."""
-    data, other = cloud(lattice(12)), cloud(lattice(5) * 3.0)
-    first = output(surface(data, NumberOfThreads=1))
-    proxy = surface(other, NumberOfThreads=3)
-    output(proxy)
-    proxy.Input = producer(data)
-    again = output(proxy)
-    true(numpy.array_equal(points(first), points(again)), "points")
-    true(numpy.array_equal(point_array(first, "Normals"), point_array(again, "Normals")), "normals")
 
 
 def left_out():
@@ -525,5 +497,5 @@ def abort():
 
 load_plugin()
 run(apply_gives_a_surface, radius_of_unusual_clouds, radius_of_usual_clouds, radius_over_time, two_resolutions,
-    far_from_the_origin, strays, no_area_lost, crowd, measures, first_steps, spheres, ids, arrays, kernels_and_settings,
-    anisotropic, normals, threads_and_steps, left_out, blocks, image, image_box, bad_input, abort)
+    far_from_the_origin, strays, no_area_lost, crowd, measures, first_steps, ids, arrays, kernels_and_settings,
+    anisotropic, normals, left_out, blocks, image, image_box, bad_input, abort)

@@ -108,6 +108,10 @@ def test_representations():
                 setattr(representation, name, value)
         return change
 
+    def peeled(_, representation, view):
+        view.GetClientSideObject().GetRenderer().SetUseDepthPeeling(True)
+        representation.Opacity = 0.3
+
     cases = (
         ("plain", with_properties(), True),
         ("one color", with_properties(DiffuseColor=[1, 0.3, 0.1], AmbientColor=[1, 0.3, 0.1]), True),
@@ -120,28 +124,10 @@ def test_representations():
         ("wireframe", with_properties(Representation="Wireframe"), False),
         ("points", with_properties(Representation="Points", PointSize=3), False),
         ("by points", color_by_point, True),
+        ("depth peeling", peeled, True),
     )
     for name, settings, expect_direct in cases:
         compare(contour, settings, expect_direct, name)
-
-
-def test_views():
-    """Depth peeling, a second view of the same representation's data, a larger screenshot."""
-    contour = surface(volume())
-
-    def peeled(_, representation, view):
-        view.GetClientSideObject().GetRenderer().SetUseDepthPeeling(True)
-        representation.Opacity = 0.3
-
-    compare(contour, peeled, True, "depth peeling")
-    one, representation, view = show(contour, lambda *_: None)
-    two, second, other = show(contour, lambda *_: None)
-    equal(abs(one - two).max(), 0, "two views differ")
-    equal(direct(second), direct(representation), "triangles of the second view")
-    view.ViewSize = (2 * SIZE[0], 2 * SIZE[1])
-    simple.Render(view)
-    true(picture(view).size == 4 * one.size, "a larger picture")
-    simple.Delete(other)
 
 
 def test_cell_arrays_and_normals():
@@ -165,7 +151,6 @@ def test_cell_arrays_and_normals():
 
 
 def cells_of(source):
-    from paraview.vtk.util.numpy_support import numpy_to_vtk
     count = source.GetClientSideObject().GetOutputDataObject(0).GetNumberOfCells()
     array = numpy_to_vtk(numpy.arange(count, dtype=numpy.float32) % 97, deep=True)
     array.SetName("c")
@@ -404,5 +389,5 @@ def test_information():
                       f"finite range of {kept.GetName()}, {component}")
 
 
-run(test_representations, test_views, test_cell_arrays_and_normals, test_blocks, test_selection, test_changes,
+run(test_representations, test_cell_arrays_and_normals, test_blocks, test_selection, test_changes,
     test_colors, test_level_of_detail, test_all_triangles, test_information)

@@ -6,12 +6,12 @@ import re
 
 import numpy
 from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonCore import VTK_INT, vtkPoints, vtkUnsignedCharArray
+from vtkmodules.vtkCommonCore import VTK_INT, vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkMultiBlockDataSet, vtkPolyData
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 from vtkmodules.vtkRenderingCore import vtkActor, vtkRenderer, vtkRenderWindow
 
-from plugin_testing import Messages, equal, load_plugin, run, true
+from plugin_testing import Messages, equal, load_plugin, run, true, window_pixels
 
 load_plugin()
 from pmb.vtkPMBRendering import vtkPMBPolyDataMapper  # noqa: E402
@@ -88,9 +88,7 @@ def window_of(mapper, offscreen=True):
 
 def picture(window):
     window.Render()
-    pixels = vtkUnsignedCharArray()
-    window.GetPixelData(0, 0, 119, 89, 1, pixels, 0)
-    return vtk_to_numpy(pixels).astype(int)
+    return window_pixels(window)
 
 
 def compare(steps, what):

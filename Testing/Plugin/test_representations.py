@@ -9,8 +9,9 @@ import tempfile
 import numpy
 from paraview import servermanager, simple, smstate
 from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from plugin_testing import Messages, equal, image, load_plugin, producer, run, true
-from vtkmodules.vtkCommonCore import reference, vtkUnsignedCharArray
+from plugin_testing import (Messages, equal, image, load_plugin, producer, run, share_shown, true,
+                            window_pixels)
+from vtkmodules.vtkCommonCore import reference
 from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkPiecewiseFunction, vtkRectilinearGrid
 from vtkmodules.vtkRenderingCore import (vtkColorTransferFunction, vtkRenderer, vtkRenderWindow, vtkVolume,
                                          vtkVolumeProperty, vtkWorldPointPicker)
@@ -25,8 +26,8 @@ BLENDS = {"Composite": vtkVolumeMapper.COMPOSITE_BLEND, "Maximum Intensity": vtk
           "Average Intensity": vtkVolumeMapper.AVERAGE_INTENSITY_BLEND, "Isosurface": vtkVolumeMapper.ISOSURFACE_BLEND}
 
 
-def new_view():
-    view = simple.CreateView("RenderView")
+def new_view(kind="RenderView"):
+    view = simple.CreateView(kind)
     view.ViewSize, view.OrientationAxesVisibility, view.UseFXAA = SIZE, 0, 0
     view.UseColorPaletteForBackground, view.Background = 0, [.1, .2, .3]
     return view
@@ -46,20 +47,9 @@ def show(source, view, kind, color=("POINTS", "RTData")):
     return display
 
 
-def pixels_of(window):
-    array = vtkUnsignedCharArray()
-    window.GetPixelData(0, 0, SIZE[0] - 1, SIZE[1] - 1, 0, array, 0)
-    return vtk_to_numpy(array).astype(int).reshape(SIZE[1], SIZE[0], 3)
-
-
 def pixels(view):
     simple.Render(view)
-    return pixels_of(view.SMProxy.GetRenderWindow())
-
-
-def is_shown(picture):
-    """The share of pixels that are not the background."""
-    return (abs(picture - picture[0, 0]).max(axis=2) > 2).mean()
+    return window_pixels(view.SMProxy.GetRenderWindow())
 
 
 def plain(view, data, mode, properties, contoured=None, colored=None):
@@ -86,7 +76,7 @@ def plain(view, data, mode, properties, contoured=None, colored=None):
     renderer.AddVolume(volume)
     renderer.ResetCameraClippingRange()
     window.Render()
-    return pixels_of(window)
+    return window_pixels(window)
 
 
 def property_of(display, shade=False):
@@ -104,7 +94,7 @@ def property_of(display, shade=False):
 
 def same(ours, theirs, what, most=1):
     true(abs(ours - theirs).max() <= most, f"{what}: pixels differ by up to {abs(ours - theirs).max()}")
-    true(is_shown(ours) > .05, f"{what}: {is_shown(ours):.2f} of the pixels show something")
+    true(share_shown(ours) > .05, f"{what}: {share_shown(ours):.2f} of the pixels show something")
 
 
 def test_pictures_are_the_mappers():
@@ -120,7 +110,7 @@ def test_pictures_are_the_mappers():
             same(pixels(view), plain(view, data, mode, made), f"{name}, shade {shade}")
     with Messages() as log:
         display.BlendMode, display.SliceFunction.Normal = "Slice", [1, 1, 1]
-        true(is_shown(pixels(view)) > .1, "the slice")
+        true(share_shown(pixels(view)) > .1, "the slice")
     equal(log.text().count("because the blend mode is additive or slice"), 1, log.text())
 
 
@@ -170,7 +160,7 @@ def test_isosurface():
             pictures.append(pixels(view))
         apart = abs(pictures[0] - pictures[1]).max(axis=2)
         true((apart > 16).mean() < .02, f"color {color}: {(apart > 16).mean():.3f} of the pixels differ from the mesh")
-        true(is_shown(pictures[0]) > .1, f"color {color}: the picture is empty")
+        true(share_shown(pictures[0]) > .1, f"color {color}: the picture is empty")
     mesh.Visibility, display.Visibility = 0, 1
     first = pixels(view)
     display.IsosurfaceValues = [200]
@@ -190,15 +180,47 @@ def test_isosurface():
         same(pixels(view), theirs, f"opacities {opacities}")
 
 
+def test_several_samples():
+    """A window with several samples a pixel, alone and before an opaque ball: the mesh's picture where that is smooth."""
+    source, view = producer(balls()), new_view()
+    display = show(source, view, "Isosurface", None)
+    display.IsosurfaceValues = [8]
+    mesh = simple.Show(simple.PMBContour(Input=source, ContourBy=["POINTS", "radius"], Isosurfaces=[8]), view)
+    mesh.ColorArrayName, mesh.DiffuseColor = ["POINTS", ""], display.DiffuseColor
+    view.SMProxy.GetRenderWindow().SetMultiSamples(4)
+    sphere = simple.Show(simple.Sphere(Center=[5, 5, -8], Radius=12, ThetaResolution=60, PhiResolution=60), view)
+    for sphere.Visibility in (0, 1):
+        pictures = []
+        for display.Visibility, mesh.Visibility in ((1, 0), (0, 1)):
+            pictures.append(pixels(view))
+        apart = abs(pictures[0] - pictures[1]).max(axis=2)
+        true((apart > 2).mean() < .02, f"ball {sphere.Visibility}: {(apart > 2).mean():.4f} of the pixels differ")
+        true(share_shown(pictures[0]) > .08, "the picture is empty")
+
+
+def test_other_framebuffer():
+    """Rays end at what the framebuffer of eye-dome lighting shows, as in a plain view. (VTK draws no volumes there.)"""
+    pictures = []
+    for kind in ("RenderViewWithEDL", "RenderView"):
+        view = new_view(kind)
+        show(simple.Wavelet(), view, "PMB Volume")
+        simple.Show(simple.Sphere(Center=[8, 8, 8], Radius=4), view)
+        pictures.append(pixels(view))
+    change = (pictures[0] - pictures[1]).max(axis=2), abs(pictures[0] - pictures[1]).max(axis=2)
+    brighter, apart = ((each > 20).mean() for each in change)
+    true(brighter < .005, f"{brighter:.3f} of the pixels are brighter: the volume covers the ball")
+    true(apart < .06, f"{apart:.3f} of the pixels differ, more than the ball's")
+
+
 def test_array_is_chosen():
     """PMB Volume chooses an array if none is set; Isosurface uses the first point array."""
     view = new_view()
     display = show(simple.Wavelet(), view, "PMB Volume", None)
     equal(list(display.ColorArrayName), ["POINTS", "RTData"], "the array")
-    true(is_shown(pixels(view)) > .1, "the picture is empty")
+    true(share_shown(pixels(view)) > .1, "the picture is empty")
     simple.ColorBy(display, None)
     display.Representation = "Isosurface"
-    true(is_shown(pixels(view)) > .1, "the picture without an array is empty")
+    true(share_shown(pixels(view)) > .1, "the picture without an array is empty")
 
 
 def balls():
@@ -349,11 +371,11 @@ def test_wrong_arrays():
         equal(log.text().count("Warning:"), 1, f"messages of {name} {value}: {log.text()}")
         true(said in log.text(), f"{name} {value}: {log.text()}")
         if name == "ContourBy":
-            equal(is_shown(pictures[1]), 0, "shown without an array")
+            equal(share_shown(pictures[1]), 0, "shown without an array")
         else:
             same(*pictures, f"{name} {value}")
         setattr(display, name, before)
-    true(is_shown(pixels(view)) > .05, "nothing is shown with the right names")
+    true(share_shown(pixels(view)) > .05, "nothing is shown with the right names")
 
 
 def test_contour_by_states():
@@ -431,19 +453,19 @@ def test_views():
     second = show(wavelet, other, "PMB Volume")
     pictures = [pixels(view), pixels(other)]
     view.SMProxy.InteractiveRender()
-    same(pixels_of(view.SMProxy.GetRenderWindow()), pictures[0], "while the camera moves")
+    same(window_pixels(view.SMProxy.GetRenderWindow()), pictures[0], "while the camera moves")
     for kind in ("Volume", "Surface", "Outline", "PMB Volume"):
         display.SetRepresentationType(kind)
         true(abs(pixels(view) - pictures[0]).max() > 5, f"{kind} looks like Isosurface")
     display.SetRepresentationType("Isosurface")
     same(pixels(view), pictures[0], "Isosurface again")
     display.Visibility = 0
-    equal(is_shown(pixels(view)), 0, "shown when hidden")
+    equal(share_shown(pixels(view)), 0, "shown when hidden")
     display.Visibility = 1
     same(pixels(view), pictures[0], "visible again")
     same(pixels(other), pictures[1], "the other view")
     simple.Delete(second)
-    equal(is_shown(pixels(other)), 0, "shown when deleted")
+    equal(share_shown(pixels(other)), 0, "shown when deleted")
     wavelet.WholeExtent = [-10, 5, -10, 10, -10, 10]
     true(abs(pixels(view) - pictures[0]).max() > 5, "other data")
 
@@ -508,11 +530,25 @@ def test_picked_places():
 def test_cropping():
     wavelet, view = simple.Wavelet(), new_view()
     display = show(wavelet, view, "Isosurface")
-    whole = is_shown(pixels(view))
+    whole = share_shown(pixels(view))
     display.UseCropping, display.CroppingScale = 1, [1, .5, 1]
-    true(.05 < is_shown(pixels(view)) < .9 * whole, "a box cuts")
+    true(.05 < share_shown(pixels(view)) < .9 * whole, "a box cuts")
     display.UseCropping = 0
-    equal(is_shown(pixels(view)), whole, "no box")
+    equal(share_shown(pixels(view)), whole, "no box")
+
+
+def test_other_framebuffer():
+    """Rays end at what the framebuffer of eye-dome lighting shows, as in a plain view. (VTK draws no volumes there.)"""
+    pictures = []
+    for kind in ("RenderViewWithEDL", "RenderView"):
+        view = new_view(kind)
+        simple.Show(simple.Sphere(Center=[8, 8, 8], Radius=4), view)
+        show(simple.Wavelet(), view, "PMB Volume")
+        pictures.append(pixels(view))
+    shaded, plain = pictures
+    brighter, apart = ((each.max(axis=2) > 20).mean() for each in (shaded - plain, abs(shaded - plain)))
+    true(brighter < .005, f"{brighter:.3f} of the pixels are brighter: the volume covers the ball")
+    true(apart < .06, f"{apart:.3f} of the pixels differ, more than the ball's")
 
 
 def test_odd_input():
@@ -547,7 +583,7 @@ def test_odd_input():
             equal(text.count("Warning:") + text.count("ERROR"), 1 if said else 0, f"messages of {kind}: {text}")
             true(said in text, f"{kind}: {said!r} is not in {text!r}")
             display.SetRepresentationType("Surface")
-            true(is_shown(pixels(view)) > .1, "the surface")
+            true(share_shown(pixels(view)) > .1, "the surface")
             simple.Delete(view)
     view = new_view()
     display = show(simple.Wavelet(), view, "Isosurface")
@@ -561,6 +597,8 @@ def test_odd_input():
         true(said in log.text(), f"isovalues {values}: {log.text()}")
 
 
-run(test_pictures_are_the_mappers, test_left_to_volume, test_isosurface, test_array_is_chosen, test_contour_by,
+run(test_pictures_are_the_mappers, test_left_to_volume, test_isosurface, test_several_samples,
+    test_other_framebuffer, test_array_is_chosen, test_contour_by,
     test_contour_components, test_first_isovalue, test_suggestions, test_wrong_arrays, test_states, test_contour_by_states,
-    test_views, test_selection, test_picked_places, test_cropping, test_odd_input)
+    test_views, test_selection, test_picked_places, test_cropping, test_other_framebuffer,
+    test_odd_input)

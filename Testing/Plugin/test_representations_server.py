@@ -7,10 +7,8 @@ import tempfile
 
 import numpy
 from paraview import servermanager, simple
-from paraview.vtk.util.numpy_support import vtk_to_numpy
-from plugin_testing import Messages, equal, load_plugin, plugin_list, run, true
+from plugin_testing import Messages, equal, load_plugin, plugin_list, run, true, window_pixels
 from server_testing import Server, finish, skip_without
-from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
 
 SIZE = (220, 180)
 # A name, the representation, its properties, and the share of pixels that may differ by more than 3 of 255 on ranks
@@ -43,9 +41,7 @@ def draw(threshold=0):
         view.GetActiveCamera().Azimuth(30)
         view.GetActiveCamera().Elevation(20)
         simple.Render(view)
-        array = vtkUnsignedCharArray()
-        view.SMProxy.GetRenderWindow().GetPixelData(0, 0, SIZE[0] - 1, SIZE[1] - 1, 0, array, 0)
-        pictures[name] = vtk_to_numpy(array).astype(int).reshape(SIZE[1], SIZE[0], 3)
+        pictures[name] = window_pixels(view.SMProxy.GetRenderWindow())
         if name == "opaque":
             for what in ("SuggestedIsovalues", "IsovalueCurve"):
                 display.SMProxy.UpdatePropertyInformation(display.SMProxy.GetProperty(what))

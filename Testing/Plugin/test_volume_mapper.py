@@ -1,22 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures of vtkPMBVolumeMapper beside those of VTK's own volume mapper and of the filter's mesh: blend modes, matrices,
-croppings, other actors, and what it leaves to VTK."""
-import os
-import time
-
+croppings, lights, colors, and what it leaves to VTK."""
 import numpy
 from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from plugin_testing import DATA, Messages, equal, load_plugin, run, true
-from vtkmodules.vtkCommonCore import VTK_DOUBLE, vtkFloatArray, vtkSOADataArrayTemplate, vtkUnsignedCharArray
-from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPiecewiseFunction, vtkPlane
+from plugin_testing import Messages, equal, load_plugin, psnr, run, share_shown, true
+from volume_testing import ISOVALUE, SIZE, Scene, actor_of, ball, gyroid, property_of, volume_of
+from vtkmodules.vtkCommonCore import vtkSOADataArrayTemplate
+from vtkmodules.vtkCommonDataModel import vtkPiecewiseFunction, vtkPlane
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkCommonTransforms import vtkTransform
 from vtkmodules.vtkFiltersCore import vtkReverseSense
 from vtkmodules.vtkFiltersGeneral import vtkTransformPolyDataFilter
-from vtkmodules.vtkFiltersSources import vtkSphereSource
-from vtkmodules.vtkIOXML import vtkXMLImageDataReader
-from vtkmodules.vtkRenderingCore import (vtkActor, vtkColorTransferFunction, vtkLight, vtkPolyDataMapper, vtkRenderer,
-                                         vtkRenderWindow, vtkVolume, vtkVolumeProperty)
+from vtkmodules.vtkRenderingCore import vtkLight
 from vtkmodules.vtkRenderingVolume import vtkVolumeMapper
 from vtkmodules.vtkRenderingVolumeOpenGL2 import vtkOpenGLGPUVolumeRayCastMapper
 
@@ -24,118 +19,8 @@ load_plugin()
 from pmb import vtkPMBContourFilter  # noqa: E402
 from pmb.vtkPMBRendering import vtkPMBVolumeMapper  # noqa: E402
 
-SIZE = (200, 160)
-ISOVALUE = 0.1
 
-
-def gyroid(dims=(40, 36, 32), spacing=(1, 1, 1), dtype=numpy.float32, hole=False):
-    z, y, x = numpy.ogrid[0:dims[2], 0:dims[1], 0:dims[0]]
-    x, y, z = (2 * numpy.pi / 24 * each for each in (x, y, z))
-    values = numpy.sin(x) * numpy.cos(y) + numpy.sin(y) * numpy.cos(z) + numpy.sin(z) * numpy.cos(x)
-    if dtype == numpy.uint8:
-        values = values * 60 + 100
-    values = numpy.ascontiguousarray(values.astype(dtype))
-    if hole:
-        values[10:20, 10:20, 10:20] = numpy.nan
-    image = vtkImageData()
-    image.SetDimensions(dims)
-    image.SetSpacing(spacing)
-    image.SetOrigin(-3, 5, 20)
-    array = numpy_to_vtk(values.reshape(-1), deep=True)
-    array.SetName("s")
-    image.GetPointData().SetScalars(array)
-    return image
-
-
-def property_of(isovalue, scale=1, shade=True, opacities=None):
-    """opacities: of values below -1, and above 1."""
-    made = vtkVolumeProperty()
-    colors, opacity = vtkColorTransferFunction(), vtkPiecewiseFunction()
-    for value, color in ((-1.5, (0, 0, 1)), (0, (.2, .8, .1)), (1.5, (1, .5, 0))):
-        colors.AddRGBPoint(value * scale, *color)
-    low, high = opacities or ((0, .1) if isovalue is None else (1, 1))
-    opacity.AddPoint(-scale, low)
-    opacity.AddPoint(scale, high)
-    made.SetColor(colors)
-    made.SetScalarOpacity(opacity)
-    made.SetInterpolationTypeToLinear()
-    made.SetShade(shade)
-    if isovalue is not None:
-        made.GetIsoSurfaceValues().SetValue(0, isovalue)
-    return made
-
-
-class Scene:
-    def __init__(self, *props):
-        self.window, self.renderer = vtkRenderWindow(), vtkRenderer()
-        self.window.SetOffScreenRendering(1)
-        self.window.SetSize(*SIZE)
-        self.window.SetMultiSamples(0)
-        self.window.AddRenderer(self.renderer)
-        self.renderer.SetBackground(.1, .2, .3)
-        for prop in props:
-            self.renderer.AddViewProp(prop)
-        self.renderer.ResetCamera()
-        self.camera = self.renderer.GetActiveCamera()
-        self.camera.Azimuth(28)
-        self.camera.Elevation(17)
-        self.renderer.ResetCameraClippingRange()
-
-    def pixels(self):
-        self.window.Render()
-        array = vtkUnsignedCharArray()
-        self.window.GetPixelData(0, 0, SIZE[0] - 1, SIZE[1] - 1, 0, array, 0)
-        return vtk_to_numpy(array).astype(float).reshape(SIZE[1], SIZE[0], 3)
-
-    def depths(self):
-        self.window.Render()
-        array = vtkFloatArray()
-        self.window.GetZbufferData(0, 0, SIZE[0] - 1, SIZE[1] - 1, array)
-        return vtk_to_numpy(array).reshape(SIZE[1], SIZE[0]).copy()
-
-
-def volume_of(mapper, image, mode, properties, matrix=None):
-    mapper.SetInputData(image)
-    mapper.SetBlendMode(mode)
-    mapper.SetSampleDistance(.5)
-    if hasattr(mapper, "SetAutoAdjustSampleDistances"):
-        mapper.SetAutoAdjustSampleDistances(0)
-        mapper.SetUseJittering(0)
-    volume = vtkVolume()
-    volume.SetMapper(mapper)
-    volume.SetProperty(properties)
-    if matrix:
-        volume.SetScale(1, 2, .7)
-        volume.RotateZ(30)
-        volume.SetPosition(5, -8, 2)
-    return volume
-
-
-def psnr(ours, theirs):
-    error = ((ours - theirs) ** 2).mean()
-    return 10 * numpy.log10(255 ** 2 / error) if error else 99
-
-
-def ball(center, radius, color=(1, 1, 1), opacity=1):
-    source = vtkSphereSource()
-    source.SetCenter(center)
-    source.SetRadius(radius)
-    source.SetThetaResolution(40)
-    source.SetPhiResolution(40)
-    return actor_of(source.GetOutputPort(), color, opacity)
-
-
-def actor_of(port, color, opacity=1):
-    mapper, actor = vtkPolyDataMapper(), vtkActor()
-    mapper.SetInputConnection(port)
-    mapper.ScalarVisibilityOff()
-    actor.SetMapper(mapper)
-    actor.GetProperty().SetColor(color)
-    actor.GetProperty().SetOpacity(opacity)
-    return actor
-
-
-def compare(what, mode, others=(), least=40, **given):
+def compare(what, mode, least=40, **given):
     """PSNR against VTK's mapper, and that the picture is not the background alone."""
     scale, opacities, gradients = given.pop("scale", 1), given.pop("opacities", None), given.pop("gradients", None)
     image, matrix, shade = given.pop("image", None) or gyroid(), given.pop("matrix", None), given.pop("shade", False)
@@ -146,13 +31,13 @@ def compare(what, mode, others=(), least=40, **given):
         look = property_of(None, scale, shade, opacities)
         if gradients:
             look.SetGradientOpacity(gradients)
-        scene = Scene(volume_of(mapper, image, mode, look, matrix), *others)
+        scene = Scene(volume_of(mapper, image, mode, look, matrix))
         pictures.append(scene.pixels())
         if hasattr(mapper, "GetLastDevice"):
             true(mapper.GetLastDevice(), f"{what}: VTK drew it")
     found = psnr(*pictures)
     true(found >= least, f"{what}: PSNR {found:.1f} dB")
-    shown = (abs(pictures[0] - pictures[0][0, 0]).max(axis=2) > 5).mean()
+    shown = share_shown(pictures[0], 5)
     true(shown > .1, f"{what}: {shown:.2f} of the pixels show something")
 
 
@@ -227,67 +112,6 @@ def test_gradient_opacity():
     for shade, spacing in ((False, (1, 1, 1)), (True, (1, 1, 1)), (False, (1, .6, 2))):
         compare(f"gradient opacity, shade {shade}, {spacing}", vtkVolumeMapper.COMPOSITE_BLEND, gradients=steep, shade=shade,
                 image=gyroid(spacing=spacing))
-
-
-def test_stopped():
-    """An observer of the window stops a picture while it is cast: no message, and the next one is whole."""
-    mapper, look = vtkPMBVolumeMapper(), property_of(None)
-    scene = Scene(volume_of(mapper, gyroid(), vtkVolumeMapper.COMPOSITE_BLEND, look))
-    mapper.SetSampleDistance(.003)
-    mapper.SetDevice(1)
-    whole, inside = scene.pixels(), []
-    true(mapper.GetLastDevice(), "VTK drew it")
-    scene.renderer.AddObserver("StartEvent", lambda *_: inside.append(1))
-    stop = scene.window.AddObserver("AbortCheckEvent", lambda window, _: window.SetAbortRender(1 if inside else 0))
-    look.SetShade(False)
-    with Messages() as log:
-        scene.window.Render()
-    true(inside, "the renderer did not begin")
-    equal(mapper.GetLastDevice(), "", "the device of the stopped picture")
-    equal(log.text(), "", "messages")
-    scene.window.RemoveObserver(stop)
-    scene.window.SetAbortRender(0)
-    look.SetShade(True)
-    true(abs(scene.pixels() - whole).max() <= 1, "the picture after a stop")
-
-
-def test_questions():
-    """Observers are asked at most every 50 ms, in a long picture more than once, and not again when one has said stop."""
-    mapper, times, answer = vtkPMBVolumeMapper(), [], [False]
-    scene = Scene(volume_of(mapper, gyroid(), vtkVolumeMapper.COMPOSITE_BLEND, property_of(None)))
-    mapper.SetSampleDistance(.003)
-    mapper.SetDevice(1)
-    mapper.SetNumberOfThreads(1)
-
-    def ask(window, _event):
-        times.append(time.monotonic())
-        window.SetAbortRender(1 if answer[0] and len(times) == 3 else 0)
-
-    scene.window.Render()
-    scene.renderer.AddObserver("StartEvent", lambda *_: times.clear())
-    scene.window.AddObserver("AbortCheckEvent", ask)
-    scene.window.Render()
-    true(len(times) > 3, f"{len(times)} questions")
-    true(numpy.diff(times).min() > .045, f"questions {numpy.diff(times).min():.3f} s apart")
-    answer[0] = True
-    scene.window.Render()
-    equal((len(times), mapper.GetLastDevice()), (3, ""), "the questions until a stop, and the device")
-
-
-def test_scan():
-    reader = vtkXMLImageDataReader()
-    reader.SetFileName(os.path.join(DATA, "ch2.vti"))
-    reader.Update()
-    scan = reader.GetOutput()
-    scan.GetPointData().SetActiveScalars("MRI")
-    for name in ("COMPOSITE", "MAXIMUM_INTENSITY"):
-        compare(f"scan, {name}", getattr(vtkVolumeMapper, f"{name}_BLEND"), image=scan, scale=254, opacities=(0, .2))
-
-
-def test_other_actors():
-    for opacity in (1, .5):
-        compare(f"a ball of opacity {opacity}", vtkVolumeMapper.COMPOSITE_BLEND,
-                others=[ball((18, 22, 50), 14, opacity=opacity)], least=34)
 
 
 def test_cut():
@@ -519,74 +343,7 @@ def test_left_to_vtk():
             shown = scene.pixels()
         equal(log.text().count("vtkSmartVolumeMapper draws"), 1, f"{what}: warnings in {log.text()}")
         equal(mapper.GetLastDevice(), "", what)
-        true((abs(shown - shown[0, 0]).max(axis=2) > 5).mean() > .1, f"{what}: the picture is empty")
-
-
-def test_windows():
-    """One mapper in two windows by turns, beside a viewport of another renderer, and with several samples a pixel."""
-    mapper, image = vtkPMBVolumeMapper(), gyroid()
-    volume = volume_of(mapper, image, vtkVolumeMapper.ISOSURFACE_BLEND, property_of(ISOVALUE))
-    alone = Scene(volume).pixels()
-    scenes = [Scene(volume), Scene(volume), Scene(volume)]
-    scenes[2].window.SetMultiSamples(4)
-    for scene in scenes + scenes:
-        shown = scene.pixels()
-        true(psnr(shown, alone) > (30 if scene is scenes[2] else 60), f"PSNR {psnr(shown, alone):.1f} dB")
-    pictures = []
-    for made in (vtkPMBVolumeMapper(), vtkOpenGLGPUVolumeRayCastMapper()):
-        volume = volume_of(made, image, vtkVolumeMapper.COMPOSITE_BLEND, property_of(None))
-        scene, right = Scene(volume, ball((18, 22, 50), 10)), vtkRenderer()
-        right.AddViewProp(volume)
-        scene.renderer.SetViewport(0, .2, .4, 1)
-        right.SetViewport(.4, 0, 1, .8)
-        scene.window.AddRenderer(right)
-        right.ResetCamera()
-        pictures.append(scene.pixels())
-    true(psnr(*pictures) > 34, f"two viewports: PSNR {psnr(*pictures):.1f} dB")
-
-
-def test_windows_end():
-    """A volume leaves its window while another window's context is current, and a window is deleted: the others draw on."""
-    image = gyroid()
-
-    def scene():
-        look = property_of(ISOVALUE)
-        return Scene(volume_of(vtkPMBVolumeMapper(), image, vtkVolumeMapper.ISOSURFACE_BLEND, look)), look
-
-    expected, look = scene()
-    look.GetIsoSurfaceValues().SetValue(0, -.4)
-    picture = expected.pixels()
-    for end in (lambda old: old.renderer.RemoveAllViewProps(), lambda old: old.window.Finalize()):
-        old, _ = scene()
-        old.pixels()
-        new, look = scene()
-        before = new.pixels()
-        end(old)
-        del old
-        look.GetIsoSurfaceValues().SetValue(0, -.4)
-        after = new.pixels()
-        true(abs(after - picture).max() <= 1, f"differs by {abs(after - picture).max()}")
-        true(abs(after - before).max() > 50, "the picture did not change")
-
-
-def test_odd_input():
-    """No data, flat data, samples that are not finite, changes between pictures: no crash, and no message but of errors."""
-    flat, empty, other = gyroid(dims=(20, 20, 1)), vtkImageData(), gyroid()
-    bad = numpy_to_vtk(numpy.full(40 * 36 * 32, numpy.nan), deep=True, array_type=VTK_DOUBLE)
-    other.GetPointData().SetScalars(bad)
-    for mode in (vtkVolumeMapper.ISOSURFACE_BLEND, vtkVolumeMapper.COMPOSITE_BLEND):
-        mapper = vtkPMBVolumeMapper()
-        scene = Scene(volume_of(mapper, gyroid(), mode, property_of(ISOVALUE)))
-        first = scene.pixels()
-        for image in (flat, empty, other):
-            mapper.SetInputData(image)
-            scene.pixels()
-        mapper.SetInputData(gyroid())
-        scene.renderer.ResetCameraClippingRange()
-        true(abs(scene.pixels() - first).max() <= 1, f"mode {mode}: the picture after odd input")
-        scene.window.SetSize(1, 1)
-        scene.window.Render()
-        scene.window.Finalize()
+        true(share_shown(shown, 5) > .1, f"{what}: the picture is empty")
 
 
 def test_ranges():
@@ -638,7 +395,7 @@ def test_places():
                     volume.SetUserMatrix(matrix)
                 pictures.append(Scene(volume).pixels())
             true(abs(pictures[0] - pictures[1]).max() <= 1, f"{what}, mode {mode}: another picture")
-            shown = (abs(pictures[0] - pictures[0][0, 0]).max(axis=2) > 5).mean()
+            shown = share_shown(pictures[0], 5)
             true(shown > .1, f"{what}, mode {mode}: {shown:.2f} of the pixels show something")
 
 
@@ -678,7 +435,6 @@ def test_bad_settings():
     equal(log.text(), "", "messages of an empty viewport")
 
 
-run(test_blend_modes, test_pre_integration, test_one_component, test_gradient_opacity, test_stopped, test_questions,
-    test_scan, test_other_actors, test_cut, test_isosurface_is_the_mesh, test_lights, test_many_lights,
-    test_colored_by_another_array, test_bad_colors, test_left_to_vtk, test_windows, test_windows_end, test_odd_input,
-    test_ranges, test_places, test_bad_settings)
+run(test_blend_modes, test_pre_integration, test_one_component, test_gradient_opacity, test_cut,
+    test_isosurface_is_the_mesh, test_lights, test_many_lights, test_colored_by_another_array, test_bad_colors,
+    test_left_to_vtk, test_ranges, test_places, test_bad_settings)

@@ -69,7 +69,7 @@ def test_conversions(ball):
     (np.zeros((4, 4, 4), object), TypeError, ["(4, 4, 4)", "object"]),
     (np.zeros((4, 4, 4), "M8[s]"), TypeError, ["(4, 4, 4)", "datetime64[s]"]),
     (np.zeros((4, 4, 4), "g"), TypeError, ["(4, 4, 4)", "longdouble" if np.longdouble().itemsize == 8 else "float128"]),
-    (DLPack(np.zeros((4, 4, 4)), (2, 0)), TypeError, ["(4, 4, 4)", "float64", "device"]),
+    (DLPack(np.zeros((4, 4, 4)), (2, 0)), TypeError, ["(4, 4, 4)", "float64", "GPU"]),
     ([[[0, 1], [2]]], TypeError, ["list"]),
     (None, (TypeError, ValueError), ["()"]),
 ])

@@ -117,14 +117,15 @@ template <class T> static pmb_status fill(pmb_cuda *cuda, void *d_to, int64_t n,
     "launch of fill");
 }
 
-pmb_status pmb_cuda_fill_caller(
-  pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *output)
+pmb_status pmb_cuda_fill_caller(pmb_cuda *cuda, const pmb_cuda_surface *surface)
 {
-  const int64_t ids = 3 * cuda->sizes.triangles;
+  const pmb_mesh *mesh = surface->mesh;
+  const pmb_group *group = surface->group;
+  const int64_t ids = 3 * surface->sizes.triangles;
   int64_t first = group->base.points;
   if (mesh->triangles && mesh->id_type == PMB_INT64) {
     PMB_STEP(pmb_cuda_check(cuda->context,
-      pmb_cuda_launch(cuda, 0, widen_kernel, blocks_for(cuda, ids / THREADS), THREADS, 0, output->d_triangles,
+      pmb_cuda_launch(cuda, 0, widen_kernel, blocks_for(cuda, ids / THREADS), THREADS, 0, surface->out.d_triangles,
         (int64_t *)mesh->triangles + 3 * group->base.triangles, ids, group->base.points),
       "launch of widen"));
   }

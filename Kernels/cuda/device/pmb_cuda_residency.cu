@@ -33,7 +33,7 @@ pmb_status pmb_cuda_begin_call(pmb_cuda *cuda)
 {
   PMB_STEP(pmb_cuda_check_process(cuda->context));
   pthread_mutex_lock(&lock);
-  const int gone = cuda->generation != pmb_cuda_generation(cuda->device);
+  const int gone = cuda->own.generation != pmb_cuda_generation(cuda->device);
   cuda->busy = !gone;
   pthread_mutex_unlock(&lock);
   if (gone) {
@@ -54,9 +54,9 @@ void pmb_cuda_end(pmb_cuda *cuda)
   pmb_cuda_account(cuda);
   pthread_mutex_lock(&lock);
   cuda->busy = 0;
-  cuda->last_used = ++last_use;
+  cuda->own.last_used = ++last_use;
   if (cuda->volume) {
-    cuda->volume->last_used = last_use;
+    cuda->volume->own.last_used = last_use;
   }
   pthread_mutex_unlock(&lock);
   device_of_call = cuda->outer_device;
@@ -79,7 +79,9 @@ void pmb_cuda_recover_if_idle(void)
 void pmb_cuda_register(pmb_cuda *cuda)
 {
   pthread_mutex_lock(&lock);
-  cuda->generation = pmb_cuda_generation(cuda->device);
+  cuda->own.device = cuda->device;
+  cuda->own.generation = pmb_cuda_generation(cuda->device);
+  cuda->own.life = 1;
   cuda->next = contexts;
   contexts = cuda;
   pthread_mutex_unlock(&lock);
@@ -101,50 +103,36 @@ void pmb_cuda_unregister(pmb_cuda *cuda)
 
 /* ---- memory ---- */
 
-/* Frees a buffer, unless it is already gone with the GPU's state. Returns its bytes. Call this and the next three with the lock. */
-static int64_t free_buffer(int device, uint32_t generation, pmb_cuda_buffer *buffer)
+/* Frees a buffer, unless it is already gone with the GPU's state. Call this and the next two with the lock. */
+static void free_buffer(pmb_cuda_buffer *buffer)
 {
-  const int64_t bytes = (int64_t)buffer->capacity;
-  if (buffer->d_data && generation == pmb_cuda_generation(device)) {
+  pmb_cuda_owner *owner = buffer->owner;
+  pmb_cuda_buffer **at = &owner->first;
+  while (*at != buffer) {
+    at = &(*at)->next;
+  }
+  *at = buffer->next;
+  if (buffer->d_data && owner->generation == pmb_cuda_generation(owner->device)) {
     cudaFree(buffer->d_data);
   }
+  owner->bytes -= (int64_t)buffer->capacity;
+  held[owner->device] -= (int64_t)buffer->capacity;
   buffer->d_data = NULL;
   buffer->capacity = 0;
-  held[device] -= bytes;
-  return bytes;
 }
 
-static void free_volume_buffers(pmb_cuda_volume *volume)
+static void free_all(pmb_cuda_owner *owner)
 {
-  pmb_cuda_buffer *buffers[] = { &volume->samples, &volume->summary, &volume->flags, &volume->sample_flags,
-    &volume->cell_flags };
-  for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
-    free_buffer(volume->device, volume->generation, buffers[i]);
+  while (owner->first) {
+    free_buffer(owner->first);
   }
-  volume->bytes = 0;
+  ++owner->life;
+}
+
+static void free_volume(pmb_cuda_volume *volume)
+{
+  free_all(&volume->own);
   volume->state = PMB_CUDA_ON_HOST;
-}
-
-static void free_context_buffers(pmb_cuda *cuda)
-{
-  pmb_cuda_buffer *const own[] = { &cuda->map, &cuda->records, &cuda->brick, &cuda->before, &cuda->special,
-    &cuda->sums, &cuda->points, &cuda->normals, &cuda->gradients, &cuda->parameter, &cuda->sample, &cuda->triangles,
-    &cuda->cells, &cuda->attribute_in, &cuda->attribute_out, &cuda->picture, &cuda->table, &cuda->shown, &cuda->edges,
-    &cuda->visible.depths, &cuda->visible.words, &cuda->visible.before, &cuda->visible.workspace };
-  for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); ++i) {
-    free_buffer(cuda->device, cuda->generation, own[i]);
-  }
-  for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
-    free_buffer(cuda->device, cuda->generation, &cuda->kept[i].samples);
-  }
-  pmb_cuda_buffer *of_particles = (pmb_cuda_buffer *)&cuda->particles;
-  for (size_t i = 0; i < sizeof(cuda->particles) / sizeof(*of_particles); ++i) {
-    free_buffer(cuda->device, cuda->generation, of_particles + i);
-  }
-  cuda->particles_of = NULL;
-  cuda->device_bytes = 0;
-  cuda->record_room = 0;
-  cuda->counted = 0;
 }
 
 /* The number of contexts with this volume; in_call: only those in a call. */
@@ -160,7 +148,7 @@ static int sharers_of(const pmb_cuda_volume *volume, int in_call)
 void pmb_cuda_free_buffers(pmb_cuda *cuda)
 {
   pthread_mutex_lock(&lock);
-  free_context_buffers(cuda);
+  free_all(&cuda->own);
   pthread_mutex_unlock(&lock);
 }
 
@@ -172,56 +160,81 @@ static int free_least_recently_used(const pmb_cuda *cuda)
   uint64_t oldest = UINT64_MAX;
   pthread_mutex_lock(&lock);
   for (pmb_cuda_volume *v = volumes; v; v = v->next) {
-    if (v->device == cuda->device && v->state == PMB_CUDA_ON_DEVICE && v->last_used < oldest && !sharers_of(v, 1)) {
+    if (v->own.device == cuda->device && v->state == PMB_CUDA_ON_DEVICE && v->own.last_used < oldest &&
+      !sharers_of(v, 1)) {
       volume = v;
-      oldest = v->last_used;
+      oldest = v->own.last_used;
     }
   }
   for (pmb_cuda *c = contexts; c; c = c->next) {
-    if (c->device == cuda->device && !c->busy && c->device_bytes > 0 && c->last_used < oldest) {
+    if (c->device == cuda->device && !c->busy && c->own.bytes > 0 && c->own.last_used < oldest) {
       context = c;
-      oldest = c->last_used;
+      oldest = c->own.last_used;
     }
   }
   if (context) {
-    free_context_buffers(context);
+    free_all(&context->own);
   } else if (volume) {
-    free_volume_buffers(volume);
+    free_volume(volume);
   }
   pthread_mutex_unlock(&lock);
   return context || volume;
 }
 
-void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer)
+/* Frees the context's buffers that yield to this one. Returns 0 if there were none, or if it yields itself. */
+static int free_yielding(pmb_cuda *cuda, const pmb_cuda_buffer *wanted)
+{
+  int any = 0;
+  pthread_mutex_lock(&lock);
+  for (pmb_cuda_buffer *buffer = wanted->yields ? NULL : cuda->own.first, *next; buffer; buffer = next) {
+    next = buffer->next;
+    if (buffer->yields) {
+      free_buffer(buffer);
+      any = 1;
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  return any;
+}
+
+void pmb_cuda_release(pmb_cuda_buffer *buffer)
 {
   pthread_mutex_lock(&lock);
-  cuda->device_bytes -= free_buffer(cuda->device, cuda->generation, buffer);
+  if (buffer->d_data) {
+    free_buffer(buffer);
+  }
   pthread_mutex_unlock(&lock);
 }
 
-/* Allocates an empty buffer, within the context's limit on the memory of the process. */
+/* Allocates an empty buffer, within the context's limit on the memory of the process, and registers it with its owner. */
 static cudaError_t allocate(pmb_cuda *cuda, pmb_cuda_buffer *buffer, size_t bytes)
 {
+  pmb_cuda_owner *owner = buffer->owner ? buffer->owner : &cuda->own;
   pthread_mutex_lock(&lock);
   const int allowed = !cuda->device_limit || held[cuda->device] + (int64_t)bytes <= cuda->device_limit;
   if (allowed) {
     held[cuda->device] += (int64_t)bytes;
-    cuda->device_bytes += (int64_t)bytes;
+    owner->bytes += (int64_t)bytes;
     buffer->capacity = bytes;
+    buffer->owner = owner;
+    buffer->next = owner->first;
+    owner->first = buffer;
   }
   pthread_mutex_unlock(&lock);
   const cudaError_t error = allowed ? pmb_cuda_result(cudaMalloc(&buffer->d_data, bytes)) : cudaErrorMemoryAllocation;
-  if (error != cudaSuccess) {
+  if (allowed && error != cudaSuccess) {
     cudaGetLastError();
-    pmb_cuda_release(cuda, buffer);
+    pthread_mutex_lock(&lock);
+    free_buffer(buffer);
+    pthread_mutex_unlock(&lock);
   }
   return error;
 }
 
-/* Counts the bytes of a context with its volume, and updates the peak. */
+/* Counts the bytes of a context with its volume, and updates the peak. Call it with the lock. */
 static int64_t count_bytes(pmb_cuda *cuda)
 {
-  const int64_t bytes = cuda->device_bytes + (cuda->volume ? cuda->volume->bytes : 0);
+  const int64_t bytes = cuda->own.bytes + (cuda->volume ? cuda->volume->own.bytes : 0);
   cuda->device_peak = bytes > cuda->device_peak ? bytes : cuda->device_peak;
   return bytes;
 }
@@ -242,32 +255,29 @@ pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t cou
   if (has_room(buffer, count, size)) {
     return PMB_OK;
   }
-  pmb_cuda_release(cuda, buffer);
+  pmb_cuda_release(buffer);
   cudaError_t error = cudaErrorMemoryAllocation;
   if (count <= (int64_t)(SIZE_MAX / 4 / size)) {
     do {
       error = allocate(cuda, buffer, bytes_of(count, size));
-    } while (error == cudaErrorMemoryAllocation &&
-      (free_least_recently_used(cuda) || pmb_cuda_release_attributes(cuda, buffer)));
+    } while (error == cudaErrorMemoryAllocation && (free_least_recently_used(cuda) || free_yielding(cuda, buffer)));
   }
+  pthread_mutex_lock(&lock);
+  const int64_t here = count_bytes(cuda), all = held[cuda->device];
+  pthread_mutex_unlock(&lock);
   if (error == cudaErrorMemoryAllocation) {
     return pmb_fail(cuda->context, PMB_OUT_OF_MEMORY,
       "no memory on the GPU for %s: %lld of %zu bytes (this context holds %lld bytes there, the process %lld, limit %lld)",
-      what, (long long)count, size, (long long)cuda->device_bytes,
-      (long long)__atomic_load_n(&held[cuda->device], __ATOMIC_RELAXED), (long long)cuda->device_limit);
+      what, (long long)count, size, (long long)here, (long long)all, (long long)cuda->device_limit);
   }
-  if (error != cudaSuccess) {
-    return pmb_cuda_failed(cuda->context, error, what);
-  }
-  count_bytes(cuda);
-  return PMB_OK;
+  return error == cudaSuccess ? PMB_OK : pmb_cuda_failed(cuda->context, error, what);
 }
 
 pmb_status pmb_cuda_reserve_output(
   pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, int spare, size_t size, const char *what)
 {
   if (!spare) {
-    pmb_cuda_release(cuda, buffer);
+    pmb_cuda_release(buffer);
   }
   return pmb_cuda_reserve(
     cuda, buffer, count + (spare && !has_room(buffer, count, size) ? count / 8 : 0), size, what);
@@ -280,7 +290,7 @@ void pmb_cuda_account(pmb_cuda *cuda)
   context->info.device_bytes = count_bytes(cuda);
   context->info.device_peak_bytes = cuda->device_peak;
   context->info.device_sharers = cuda->volume ? sharers_of(cuda->volume, 0) : 0;
-  context->info.device_lost = cuda->generation != pmb_cuda_generation(cuda->device);
+  context->info.device_lost = cuda->own.generation != pmb_cuda_generation(cuda->device);
   pthread_mutex_unlock(&lock);
 }
 
@@ -293,7 +303,7 @@ static int is_same(const pmb_cuda_volume *v, const pmb_cuda *cuda)
     memcmp(a->dims, b->dims, sizeof(a->dims)) == 0 && memcmp(a->strides, b->strides, sizeof(a->strides)) == 0 &&
     a->sample_flags == b->sample_flags && a->cell_flags == b->cell_flags &&
     a->hidden_sample_bits == b->hidden_sample_bits && a->hidden_cell_bits == b->hidden_cell_bits &&
-    v->device == cuda->device && v->generation == cuda->generation;
+    v->own.device == cuda->device && v->own.generation == cuda->own.generation;
 }
 
 pmb_status pmb_cuda_find_volume(pmb_cuda *cuda)
@@ -305,8 +315,8 @@ pmb_status pmb_cuda_find_volume(pmb_cuda *cuda)
   }
   if (!volume && (volume = (pmb_cuda_volume *)calloc(1, sizeof(*volume)))) {
     volume->key = cuda->context->volume;
-    volume->device = cuda->device;
-    volume->generation = cuda->generation;
+    volume->own.device = cuda->device;
+    volume->own.generation = cuda->own.generation;
     volume->next = volumes;
     volumes = volume;
   }
@@ -328,40 +338,38 @@ void pmb_cuda_drop_volume(pmb_cuda *cuda)
       at = &(*at)->next;
     }
     *at = volume->next;
-    free_volume_buffers(volume);
+    free_volume(volume);
     free(volume);
   }
   pthread_mutex_unlock(&lock);
 }
 
 /* Uploads the volume. Call it with the lock, which it releases meanwhile. */
-static pmb_status upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
+static pmb_status upload_volume(
+  pmb_cuda *cuda, pmb_cuda_volume *volume, pmb_status (*upload)(pmb_cuda *cuda, pmb_cuda_volume *volume))
 {
-  const int64_t before = cuda->device_bytes;
   volume->state = PMB_CUDA_UPLOADING;
   volume->uploader = (uintptr_t)pthread_self();
   pthread_mutex_unlock(&lock);
-  const pmb_status status = pmb_cuda_upload_volume(cuda, volume);
+  const pmb_status status = upload(cuda, volume);
   pthread_mutex_lock(&lock);
-  volume->bytes = cuda->device_bytes - before; /* until here counted as the context's own */
-  cuda->device_bytes = before;
   if (status == PMB_OK) {
     volume->state = PMB_CUDA_ON_DEVICE;
     ++cuda->context->info.uploads;
   } else {
-    free_volume_buffers(volume);
+    free_volume(volume);
   }
   return status;
 }
 
-pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda)
+pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda, pmb_status (*upload)(pmb_cuda *cuda, pmb_cuda_volume *volume))
 {
   pmb_cuda_volume *volume = cuda->volume;
   pmb_status status = PMB_OK;
   pthread_mutex_lock(&lock);
   while (status == PMB_OK && volume->state != PMB_CUDA_ON_DEVICE) {
     if (volume->state == PMB_CUDA_ON_HOST) {
-      status = upload_volume(cuda, volume);
+      status = upload_volume(cuda, volume, upload);
     } else if (volume->uploader == (uintptr_t)pthread_self()) {
       status = pmb_fail(cuda->context, PMB_UNAVAILABLE,
         "no GPU can be used: another context is uploading the same volume and calls this one from its progress hook");

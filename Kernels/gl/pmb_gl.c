@@ -3,7 +3,7 @@
  * pmb_find_visible_gl. */
 #include <stdlib.h>
 
-#include "core/pmb_backend.h"
+#include "gl/pmb_gl_job.h"
 #include "particles/pmb_particle_job.h"
 #include "rays/pmb_rays.h"
 #include "visible/pmb_visible.h"
@@ -16,7 +16,7 @@ pmb_status pmb_register_gl(
   }
   *buffers = NULL;
   context->error[0] = '\0';
-  if (!context->backend->register_gl) {
+  if (!context->backend->gl) {
     return pmb_fail(context, PMB_UNAVAILABLE, "pmb_register_gl: this context works on the CPU; use host memory");
   }
   pmb_gl_buffers *made = calloc(1, sizeof(*made));
@@ -24,10 +24,10 @@ pmb_status pmb_register_gl(
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_register_gl: no memory (%zu bytes)", sizeof(*made));
   }
   made->backend = context->backend;
-  made->names[0] = points;
-  made->names[1] = normals;
-  made->names[2] = triangles;
-  const pmb_status status = context->backend->register_gl(context, made);
+  made->names[PMB_GL_POINTS] = points;
+  made->names[PMB_GL_NORMALS] = normals;
+  made->names[PMB_GL_TRIANGLES] = triangles;
+  const pmb_status status = context->backend->gl->register_all(context, made);
   if (status == PMB_OK) {
     *buffers = made;
   } else {
@@ -39,7 +39,7 @@ pmb_status pmb_register_gl(
 void pmb_unregister_gl(pmb_gl_buffers *buffers)
 {
   if (buffers) {
-    buffers->backend->unregister_gl(buffers);
+    buffers->backend->gl->unregister_all(buffers);
     free(buffers);
   }
 }
@@ -51,7 +51,7 @@ static pmb_status map(pmb_context *context, pmb_gl_buffers *buffers, const char 
     return pmb_fail(context, PMB_INVALID,
       "%s: the buffers are NULL, or a GPU's while the context works on the CPU; call pmb_register_gl", call);
   }
-  return context->backend->map_gl(context, buffers, memory, bytes);
+  return context->backend->gl->map(context, buffers, memory, bytes);
 }
 
 /* The count to emit: that of the volume or of particles. */
@@ -75,22 +75,23 @@ static pmb_status emit_mapped(pmb_context *context, const counted *from, const p
   const pmb_mesh mesh = { .struct_size = sizeof(mesh),
     .point_capacity = from->sizes.points,
     .triangle_capacity = from->sizes.triangles,
-    .points = memory[0],
+    .points = memory[PMB_GL_POINTS],
     .point_type = PMB_FLOAT32,
-    .normals = memory[1],
-    .triangles = memory[2],
+    .normals = memory[PMB_GL_NORMALS],
+    .triangles = memory[PMB_GL_TRIANGLES],
     .id_type = PMB_INT32,
     .gradient_estimator = gl->gradient_estimator,
     .on_device = 1 };
   if (from->particles) {
-    from->particles->gl = gl; /* the pass itself moves the points */
+    from->particles->world_shift = gl->scale ? gl->shift : NULL; /* the pass itself moves the points */
+    from->particles->world_scale = gl->scale;
     const pmb_status status = pmb_particles_emit(from->particles, &mesh);
-    from->particles->gl = NULL;
+    from->particles->world_shift = from->particles->world_scale = NULL;
     return status;
   }
   const pmb_status status = pmb_emit(context, &mesh);
-  return status == PMB_OK && memory[0] && gl->shift && gl->scale
-    ? context->backend->move_gl(context, memory[0], from->sizes.points, gl->shift, gl->scale)
+  return status == PMB_OK && mesh.points && gl->shift && gl->scale
+    ? context->backend->gl->move(context, mesh.points, from->sizes.points, gl->shift, gl->scale)
     : status;
 }
 
@@ -109,7 +110,7 @@ static pmb_status emit(
   pmb_status status = map(context, buffers, from->call, memory, bytes);
   if (status == PMB_OK) {
     status = emit_mapped(context, from, mesh, memory, bytes);
-    const pmb_status end = context->backend->unmap_gl(context, buffers);
+    const pmb_status end = context->backend->gl->unmap(context, buffers);
     status = status == PMB_OK ? end : status;
   }
   return status;
@@ -139,7 +140,10 @@ static pmb_status cast_mapped(pmb_context *context, const pmb_ray_request *reque
 {
   const uint64_t pixels = (uint64_t)request->width * (uint64_t)request->height;
   for (int i = 0; i < PMB_GL_BUFFERS; ++i) {
-    const uint64_t of_a_pixel = sizeof(float) * (i == 0 ? 4 : i == 2 && request->depth_start ? 2 : 1);
+    const uint64_t of_a_pixel = sizeof(float) *
+      (i == PMB_GL_COLORS                                    ? 4
+          : i == PMB_GL_DEPTH_LIMITS && request->depth_start ? 2
+                                                             : 1);
     if (memory[i] && bytes[i] / of_a_pixel < pixels) {
       return pmb_fail(context, PMB_INVALID,
         "pmb_cast_rays_gl: buffer %d of 3 has %zu bytes; %d x %d pixels need %llu", i, bytes[i], request->width,
@@ -147,10 +151,11 @@ static pmb_status cast_mapped(pmb_context *context, const pmb_ray_request *reque
     }
   }
   pmb_ray_request mapped = *request;
-  mapped.colors = memory[0];
-  mapped.depth = memory[1];
-  mapped.depth_limit = request->depth_limit ? memory[2] : NULL;
-  mapped.depth_start = request->depth_start && memory[2] ? (const float *)memory[2] + pixels : NULL;
+  const float *limits = memory[PMB_GL_DEPTH_LIMITS];
+  mapped.colors = memory[PMB_GL_COLORS];
+  mapped.depth = memory[PMB_GL_DEPTH];
+  mapped.depth_limit = request->depth_limit ? limits : NULL;
+  mapped.depth_start = request->depth_start && limits ? limits + pixels : NULL;
   mapped.on_device = 1;
   return pmb_cast_rays(context, &mapped);
 }
@@ -169,7 +174,7 @@ pmb_status pmb_cast_rays_gl(pmb_context *context, pmb_gl_buffers *buffers, const
   pmb_status status = map(context, buffers, "pmb_cast_rays_gl", memory, bytes);
   if (status == PMB_OK) {
     status = cast_mapped(context, request, memory, bytes);
-    const pmb_status end = context->backend->unmap_gl(context, buffers);
+    const pmb_status end = context->backend->gl->unmap(context, buffers);
     status = status == PMB_OK ? end : status;
   }
   return status;
@@ -179,14 +184,14 @@ pmb_status pmb_cast_rays_gl(pmb_context *context, pmb_gl_buffers *buffers, const
 static pmb_status find_mapped(pmb_context *context, const pmb_visible_request *request, void *const mesh[],
   const size_t mesh_bytes[], void *visible, size_t visible_bytes, int64_t *count)
 {
-  if (request->triangle_count > 0 && mesh_bytes[2] / 12 < (uint64_t)request->triangle_count) {
+  if (request->triangle_count > 0 && mesh_bytes[PMB_GL_TRIANGLES] / 12 < (uint64_t)request->triangle_count) {
     return pmb_fail(context, PMB_INVALID,
-      "pmb_find_visible_gl: the buffer of the triangles has %zu bytes; the mesh needs 12 times %lld", mesh_bytes[2],
-      (long long)request->triangle_count);
+      "pmb_find_visible_gl: the buffer of the triangles has %zu bytes; the mesh needs 12 times %lld",
+      mesh_bytes[PMB_GL_TRIANGLES], (long long)request->triangle_count);
   }
   pmb_visible_request mapped = *request;
-  mapped.points = mesh[0];
-  mapped.triangles = mesh[2];
+  mapped.points = mesh[PMB_GL_POINTS];
+  mapped.triangles = mesh[PMB_GL_TRIANGLES];
   mapped.visible = visible;
   mapped.visible_capacity = (int64_t)(visible_bytes / 12);
   mapped.on_device = 1;
@@ -213,10 +218,10 @@ pmb_status pmb_find_visible_gl(pmb_context *context, pmb_gl_buffers *mesh, pmb_g
   }
   status = map(context, visible, call, to, to_bytes);
   if (status == PMB_OK) {
-    status = find_mapped(context, request, memory, bytes, to[2], to_bytes[2], count);
-    const pmb_status end = context->backend->unmap_gl(context, visible);
+    status = find_mapped(context, request, memory, bytes, to[PMB_GL_TRIANGLES], to_bytes[PMB_GL_TRIANGLES], count);
+    const pmb_status end = context->backend->gl->unmap(context, visible);
     status = status == PMB_OK ? end : status;
   }
-  const pmb_status end = context->backend->unmap_gl(context, mesh);
+  const pmb_status end = context->backend->gl->unmap(context, mesh);
   return status == PMB_OK ? end : status;
 }

@@ -2,7 +2,10 @@
  * Rays with one thread each: the "standard" sampling of Wang, Yang, Cao, LDAV 2014, section 3.2. In mode composite four threads
  * share a ray and look at four successive samples: a 3D bundle of their section 5, of 4 x 2 pixels and 4 samples. */
 #include "cuda/pmb_cuda.cuh"
-#include "shared/pmb_ray.h"
+
+extern "C" {
+#include "rays/pmb_ray_tile.h"
+}
 
 #define PMB_EACH_TYPE "shared/pmb_ray_template.h"
 #include "shared/pmb_each_type.h"
@@ -152,12 +155,20 @@ static __global__ void __launch_bounds__(THREADS) edges_kernel(picture p, int wi
   }
 }
 
+/* The context's part. */
+typedef struct ray_memory {
+  pmb_cuda_buffer picture, table, shown, edges;
+  uint64_t table_version; /* of the job that it was copied from */
+} ray_memory;
+
+static const pmb_part_kind part_kind = { sizeof(ray_memory), 0, 0 };
+
 /* Reserves memory for a picture that goes to the host; copies the depths of the rays' ends. */
-static pmb_status make_room(pmb_cuda *cuda, const pmb_ray_request *request, picture *p)
+static pmb_status make_room(pmb_cuda *cuda, ray_memory *memory, const pmb_ray_request *request, picture *p)
 {
-  PMB_STEP(pmb_cuda_reserve(cuda, &cuda->picture, (int64_t)p->pixels * 7, sizeof(float), "the picture"));
-  float *d_limits = (float *)cuda->picture.d_data + 5 * p->pixels, *d_starts = d_limits + p->pixels;
-  p->d_colors = (float *)cuda->picture.d_data;
+  PMB_STEP(pmb_cuda_reserve(cuda, &memory->picture, (int64_t)p->pixels * 7, sizeof(float), "the picture"));
+  float *d_limits = (float *)memory->picture.d_data + 5 * p->pixels, *d_starts = d_limits + p->pixels;
+  p->d_colors = (float *)memory->picture.d_data;
   p->d_depth = request->depth ? p->d_colors + 4 * p->pixels : NULL;
   p->d_limits = request->depth_limit ? d_limits : NULL;
   p->d_starts = request->depth_start ? d_starts : NULL;
@@ -173,19 +184,19 @@ static pmb_status make_room(pmb_cuda *cuda, const pmb_ray_request *request, pict
 }
 
 /* Sets the job's tables to copies in device memory, which are kept. On the host the tables are contiguous. */
-static pmb_status copy_tables(pmb_cuda *cuda, pmb_ray_job *job)
+static pmb_status copy_tables(pmb_cuda *cuda, ray_memory *memory, pmb_ray_job *job)
 {
   const size_t entries = (size_t)job->table_size, factors = (size_t)job->gradient_size;
   const size_t sums = job->sums ? entries : 0;
   const size_t bytes = sizeof(pmb_ray_entry) * entries + sizeof(pmb_ray_sum) * sums +
     sizeof(int32_t) * (entries + 1) + sizeof(float) * factors;
-  if (!cuda->table.d_data || cuda->table_version != job->table_version) {
-    PMB_STEP(pmb_cuda_reserve(cuda, &cuda->table, (int64_t)bytes, 1, "the color table"));
+  if (!memory->table.d_data || memory->table_version != job->table_version) {
+    PMB_STEP(pmb_cuda_reserve(cuda, &memory->table, (int64_t)bytes, 1, "the color table"));
     PMB_CUDA_TRY(
-      cuda->context, cudaMemcpyAsync(cuda->table.d_data, job->table, bytes, cudaMemcpyHostToDevice, cuda->compute));
-    cuda->table_version = job->table_version;
+      cuda->context, cudaMemcpyAsync(memory->table.d_data, job->table, bytes, cudaMemcpyHostToDevice, cuda->compute));
+    memory->table_version = job->table_version;
   }
-  job->table = (const pmb_ray_entry *)cuda->table.d_data;
+  job->table = (const pmb_ray_entry *)memory->table.d_data;
   job->sums = (const pmb_ray_sum *)(job->table + entries);
   job->table_shown = (const int32_t *)(job->sums + sums);
   job->gradient_table = factors ? (const float *)(job->table_shown + entries + 1) : NULL;
@@ -199,7 +210,7 @@ static cudaError_t launch_mode(pmb_cuda *cuda, const pmb_ray_job *job, const pic
   if (MODE < PMB_RAY_MAXIMUM && !p->d_edges) {
     const int64_t bytes = PMB_RAY_CUBE_BRICKS * (int64_t)job->cubes[0] * job->cubes[1] * job->cubes[2];
     const cudaError_t error = pmb_cuda_launch(cuda, 0, mark_kernel<T, MODE>,
-      (unsigned)((bytes + THREADS - 1) / THREADS), THREADS, 0, *job, (uint8_t *)cuda->shown.d_data);
+      (unsigned)((bytes + THREADS - 1) / THREADS), THREADS, 0, *job, (uint8_t *)job->shown);
     if (error != cudaSuccess) {
       return error;
     }
@@ -226,11 +237,11 @@ static pmb_status cast_pixels(pmb_cuda *cuda, const pmb_ray_job *job, const pict
 }
 
 /* Casts the other rays of pixels at edges. */
-static pmb_status refine(pmb_cuda *cuda, const pmb_ray_job *job, picture *p)
+static pmb_status refine(pmb_cuda *cuda, ray_memory *memory, const pmb_ray_job *job, picture *p)
 {
-  PMB_STEP(pmb_cuda_reserve(cuda, &cuda->edges, (int64_t)p->pixels + 1, sizeof(edge), "the picture's edges"));
-  uint32_t *d_count = (uint32_t *)cuda->edges.d_data;
-  p->d_edges = (edge *)cuda->edges.d_data + 1;
+  PMB_STEP(pmb_cuda_reserve(cuda, &memory->edges, (int64_t)p->pixels + 1, sizeof(edge), "the picture's edges"));
+  uint32_t *d_count = (uint32_t *)memory->edges.d_data;
+  p->d_edges = (edge *)memory->edges.d_data + 1;
   PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(d_count, 0, sizeof(*d_count), cuda->compute));
   PMB_STEP(pmb_cuda_check(cuda->context,
     pmb_cuda_launch(cuda, 0, edges_kernel, (unsigned)((p->pixels + THREADS - 1) / THREADS), THREADS, 0, *p,
@@ -254,27 +265,28 @@ static pmb_status copy_to_host(pmb_cuda *cuda, const pmb_ray_request *request, c
   return PMB_OK;
 }
 
-static pmb_status cast_all(pmb_cuda *cuda, const pmb_ray_request *request, pmb_ray_job *job)
+static pmb_status cast_all(pmb_cuda *cuda, ray_memory *memory, const pmb_ray_request *request, pmb_ray_job *job)
 {
+  const int64_t *dims = cuda->context->volume.dims;
   picture p = { request->colors, request->depth, request->depth_limit, request->depth_start,
     (size_t)request->width * (size_t)request->height, job->rays, NULL, 0 };
   if (!request->on_device) {
-    PMB_STEP(make_room(cuda, request, &p));
+    PMB_STEP(make_room(cuda, memory, request, &p));
   }
   if (job->color_by) {
-    PMB_STEP(pmb_cuda_bring_attribute(cuda, request->color_by, &job->color_by));
+    PMB_STEP(pmb_cuda_bring_attribute(cuda, request->color_by, dims[0] * dims[1] * dims[2], &job->color_by));
   }
   if (job->table) {
-    PMB_STEP(copy_tables(cuda, job));
+    PMB_STEP(copy_tables(cuda, memory, job));
   }
   if (job->mode < PMB_RAY_MAXIMUM) {
     const int64_t cubes = (int64_t)job->cubes[0] * job->cubes[1] * job->cubes[2];
-    PMB_STEP(pmb_cuda_reserve(cuda, &cuda->shown, cubes, sizeof(uint64_t), "the picture"));
-    job->shown = (const uint64_t *)cuda->shown.d_data;
+    PMB_STEP(pmb_cuda_reserve(cuda, &memory->shown, cubes, sizeof(uint64_t), "the picture"));
+    job->shown = (const uint64_t *)memory->shown.d_data;
   }
   PMB_STEP(cast_pixels(cuda, job, &p));
   if (p.rays > 1) {
-    PMB_STEP(refine(cuda, job, &p));
+    PMB_STEP(refine(cuda, memory, job, &p));
   }
   if (!request->on_device) {
     PMB_STEP(copy_to_host(cuda, request, &p));
@@ -283,10 +295,14 @@ static pmb_status cast_all(pmb_cuda *cuda, const pmb_ray_request *request, pmb_r
   return pmb_report(cuda->context, cuda->context->crew.fraction_end);
 }
 
-pmb_status pmb_cuda_cast_rays(pmb_context *context, const pmb_ray_request *request, const pmb_ray_job *wanted)
+static pmb_status cast_rays(pmb_context *context, const pmb_ray_request *request, const pmb_ray_job *wanted)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
   pmb_ray_job job = *wanted;
+  ray_memory *memory = (ray_memory *)pmb_part_of(context, &part_kind, "pmb_cast_rays");
+  if (!memory) {
+    return PMB_OUT_OF_MEMORY;
+  }
   PMB_STEP(pmb_cuda_begin(cuda, 0.5));
   job.samples = cuda->job.d_samples;
   job.strides[0] = 1;
@@ -296,7 +312,9 @@ pmb_status pmb_cuda_cast_rays(pmb_context *context, const pmb_ray_request *reque
   job.high = cuda->job.d_high;
   job.sample_flags = cuda->job.d_sample_flags;
   job.cell_flags = cuda->job.d_cell_flags;
-  const pmb_status status = cast_all(cuda, request, &job);
+  const pmb_status status = cast_all(cuda, memory, request, &job);
   pmb_cuda_end(cuda);
   return status;
 }
+
+extern "C" const pmb_ray_functions pmb_cuda_rays = { cast_rays };

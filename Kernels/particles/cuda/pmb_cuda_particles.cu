@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Surfaces of particles on a GPU: count and emit. */
-#include "cuda/particles/pmb_cuda_particles.cuh"
+#include "particles/cuda/pmb_cuda_particles.cuh"
 
-static pmb_cuda_cloud *cloud_of(pmb_particles *p)
+static pmb_cuda_cloud *cloud_of(const pmb_particles *p)
 {
   return (pmb_cuda_cloud *)p->cloud.data;
+}
+
+pmb_cuda_particle_memory *pmb_cuda_memory_of_particles(pmb_cuda *cuda)
+{
+  static const pmb_part_kind kind = { sizeof(pmb_cuda_particle_memory), 0, 0 };
+  return (pmb_cuda_particle_memory *)pmb_part_of(cuda->context, &kind, "pmb_particles_count");
 }
 
 /* ---- count ---- */
@@ -30,8 +36,8 @@ static void begin_cloud(const pmb_particles *p, pmb_cuda_cloud *c)
 static pmb_status set_grid(pmb_cuda *cuda, const pmb_particles *p, pmb_cuda_cloud *c)
 {
   pmb_particle_span *d_spans;
-  PMB_STEP(pmb_cuda_take(
-    cuda, &cuda->particles.spans, p->span_count[0] + p->span_count[1] + p->span_count[2], "particles", &d_spans));
+  PMB_STEP(pmb_cuda_take(cuda, &pmb_cuda_memory_of_particles(cuda)->spans,
+    p->span_count[0] + p->span_count[1] + p->span_count[2], "particles", &d_spans));
   for (int a = 0; a < 3; d_spans += p->span_count[a++]) {
     c->d_spans[a] = d_spans;
     PMB_CUDA_TRY(cuda->context,
@@ -71,7 +77,7 @@ static pmb_status check_arrays(pmb_cuda *cuda, const pmb_particle_request *r)
 /* Copies the arrays to the device unless they are there. */
 static pmb_status upload(pmb_cuda *cuda, const pmb_particle_request *r, pmb_cuda_cloud *c)
 {
-  pmb_cuda_particle_buffers *b = &cuda->particles;
+  pmb_cuda_particle_memory *b = pmb_cuda_memory_of_particles(cuda);
   const struct {
     const pmb_particle_array *array;
     pmb_cuda_buffer *buffer;
@@ -120,8 +126,8 @@ static pmb_status count_on_device(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_clo
   if (c->brick_count == 0) { /* possible for a part of a cloud */
     return report(cuda, 1);
   }
-  PMB_STEP(
-    pmb_cuda_take(cuda, &cuda->particles.words, (int64_t)c->brick_count * PMB_BRICK_ROWS, "bricks", &c->d_words));
+  PMB_STEP(pmb_cuda_take(cuda, &pmb_cuda_memory_of_particles(cuda)->words, (int64_t)c->brick_count * PMB_BRICK_ROWS,
+    "bricks", &c->d_words));
   PMB_STEP(pmb_cuda_find_potential(cuda, c));
   PMB_STEP(pmb_cuda_classify_particles(cuda, c, &total));
   p->sizes.bricks = p->brick_count;
@@ -150,12 +156,16 @@ static pmb_status prepare(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *c)
   return pmb_cuda_prepare_particles(cuda, p, c);
 }
 
-pmb_status pmb_cuda_count_particles(pmb_context *context, pmb_particles *p)
+static pmb_status count_particles(pmb_context *context, pmb_particles *p)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
-  PMB_STEP(pmb_particles_reserve(p, &p->cloud, 1, sizeof(pmb_cuda_cloud), "the GPU's part"));
+  pmb_cuda_particle_memory *memory = pmb_cuda_memory_of_particles(cuda);
+  if (!memory) {
+    return PMB_OUT_OF_MEMORY;
+  }
+  PMB_STEP(pmb_reserve(context, &p->cloud, 1, sizeof(pmb_cuda_cloud), "the GPU's part"));
   PMB_STEP(pmb_cuda_begin_call(cuda));
-  cuda->particles_of = NULL;
+  memory->of = NULL;
   pmb_status status = prepare(cuda, p, cloud_of(p));
   p->on_device = status == PMB_OK && p->count > 0 && p->reach > 0 && takes(p);
   if (p->on_device) {
@@ -164,22 +174,24 @@ pmb_status pmb_cuda_count_particles(pmb_context *context, pmb_particles *p)
   }
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
   if (status == PMB_OK && p->on_device) {
-    cuda->particles_of = p;
+    memory->of = p;
+    memory->life = cuda->own.life;
   }
   pmb_cuda_end(cuda);
   return status == PMB_OK ? pmb_cuda_check(context, error, "particles") : status;
 }
 
-void pmb_cuda_drop_particles(pmb_context *context, const pmb_particles *p)
+static void drop_particles(pmb_context *context, const pmb_particles *p)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
-  if (cuda && cuda->particles_of == p && !pmb_cuda_is_forked()) {
-    pmb_cuda_buffer *buffers = (pmb_cuda_buffer *)&cuda->particles;
+  pmb_cuda_particle_memory *memory = pmb_cuda_memory_of_particles(cuda);
+  if (memory && memory->of == p && !pmb_cuda_is_forked()) {
+    pmb_cuda_buffer *buffers = &memory->positions;
     cudaSetDevice(cuda->device);
-    for (size_t i = 0; i < sizeof(cuda->particles) / sizeof(*buffers); ++i) {
-      pmb_cuda_release(cuda, buffers + i);
+    for (size_t i = 0; i < offsetof(pmb_cuda_particle_memory, of) / sizeof(*buffers); ++i) {
+      pmb_cuda_release(buffers + i);
     }
-    cuda->particles_of = NULL;
+    memory->of = NULL;
     pmb_cuda_return_to_call();
   }
 }
@@ -189,7 +201,7 @@ void pmb_cuda_drop_particles(pmb_context *context, const pmb_particles *p)
 /* Makes a job for pass triangles, with the active bricks in place of a volume's. */
 static pmb_status make_job(pmb_cuda *cuda, const pmb_cuda_cloud *c, pmb_cuda_job *job)
 {
-  pmb_cuda_buffer *counters = &cuda->particles.counters;
+  pmb_cuda_buffer *counters = &pmb_cuda_memory_of_particles(cuda)->counters;
   memset(job, 0, sizeof(*job));
   PMB_STEP(pmb_cuda_take(cuda, counters, 1, "the active bricks", &job->d_counters));
   job->isovalue_count = 1;
@@ -207,57 +219,56 @@ static pmb_status make_job(pmb_cuda *cuda, const pmb_cuda_cloud *c, pmb_cuda_job
   return PMB_OK;
 }
 
-static pmb_status emit_on_device(pmb_cuda *cuda, const pmb_cuda_cloud *c, const pmb_mesh *mesh)
+static pmb_status enqueue_passes(pmb_cuda *cuda, const pmb_cuda_surface *surface)
 {
-  const pmb_group group = {};
-  pmb_crew *crew = &cuda->context->crew;
-  pmb_cuda_output out;
-  PMB_STEP(make_job(cuda, c, &cuda->job));
-  PMB_STEP(pmb_cuda_make_output(cuda, mesh, &group.base, &out));
-  if (out.d_points || out.d_normals || out.d_gradients || out.d_parameter) {
-    PMB_STEP(pmb_cuda_particle_vertices(cuda, c, &out));
+  const pmb_cuda_output *out = &surface->out;
+  if (out->d_points || out->d_normals || out->d_gradients || out->d_parameter) {
+    PMB_STEP(pmb_cuda_particle_vertices(cuda, (const pmb_cuda_cloud *)surface->source, out));
   }
   PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->done.points, cuda->compute));
-  if (out.d_triangles) {
-    PMB_STEP(pmb_cuda_triangles(cuda, &out));
+  if (out->d_triangles) {
+    PMB_STEP(pmb_cuda_triangles(cuda, surface->job, out));
   }
-  PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->done.triangles, cuda->compute));
-  PMB_STEP(pmb_cuda_enqueue_ranges(cuda, mesh, &out));
-  crew->fraction_begin = 0;
-  crew->fraction_end = mesh->attribute_count > 0 ? 0.5 : 1;
-  PMB_STEP(
-    mesh->on_device ? pmb_cuda_fill_caller(cuda, &group, mesh, &out) : pmb_cuda_download_mesh(cuda, &group, mesh));
-  crew->fraction_begin = crew->fraction_end;
-  crew->fraction_end = 1;
-  return pmb_cuda_emit_attributes(cuda, &group.base, mesh, &out);
+  return pmb_cuda_check(cuda->context, cudaEventRecord(cuda->done.triangles, cuda->compute), "triangles");
 }
 
-pmb_status pmb_cuda_emit_particles(pmb_context *context, pmb_particles *p, const pmb_mesh *mesh)
+static pmb_status emit_on_device(pmb_cuda *cuda, const pmb_particles *p, const pmb_mesh *mesh)
+{
+  pmb_cuda_cloud *c = cloud_of(p);
+  const int moves = p->world_shift && p->world_scale;
+  const pmb_group group = {};
+  pmb_cuda_job job;
+  pmb_cuda_surface surface = {};
+  PMB_STEP(make_job(cuda, c, &job));
+  for (int a = 0; a < 3; ++a) {
+    c->shift[a] = moves ? p->world_shift[a] : 0;
+    c->scale[a] = moves ? p->world_scale[a] : 1;
+  }
+  surface.job = &job;
+  surface.group = &group;
+  surface.mesh = mesh;
+  surface.sizes.points = p->sizes.points;
+  surface.sizes.triangles = p->sizes.triangles;
+  surface.samples = c->given;
+  surface.interpolate = pmb_cuda_particle_attribute;
+  surface.source = c;
+  return pmb_cuda_emit_surface(cuda, &surface, enqueue_passes);
+}
+
+static pmb_status emit_particles(pmb_context *context, pmb_particles *p, const pmb_mesh *mesh)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
+  const pmb_cuda_particle_memory *memory = pmb_cuda_memory_of_particles(cuda);
   PMB_STEP(pmb_cuda_begin_call(cuda));
-  const pmb_cuda_job job = cuda->job;
-  const pmb_sizes sizes = cuda->sizes;
   pmb_status status = pmb_cuda_check_mesh(cuda, mesh);
-  if (status == PMB_OK && cuda->particles_of != p) {
+  if (status == PMB_OK && (memory->of != p || memory->life != cuda->own.life)) {
     status = pmb_fail(context, PMB_OUT_OF_MEMORY,
       "pmb_particles_emit: other work took the GPU's memory since the particles were counted; count them again");
   }
   if (status == PMB_OK && p->sizes.points > 0) {
-    cuda->sizes.points = p->sizes.points;
-    cuda->sizes.triangles = p->sizes.triangles;
-    cuda->cloud = cloud_of(p);
-    for (int a = 0; a < 3; ++a) {
-      const int moves = p->gl && p->gl->shift && p->gl->scale;
-      cloud_of(p)->shift[a] = moves ? p->gl->shift[a] : 0;
-      cloud_of(p)->scale[a] = moves ? p->gl->scale[a] : 1;
-    }
-    status = emit_on_device(cuda, cloud_of(p), mesh);
+    status = emit_on_device(cuda, p, mesh);
   }
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
-  cuda->cloud = NULL;
-  cuda->job = job;
-  cuda->sizes = sizes;
   status = status == PMB_OK ? pmb_cuda_check(context, error, "particles") : status;
   if (status == PMB_OK && p->sizes.points > 0) {
     pmb_cuda_take_ranges(cuda, mesh);
@@ -265,3 +276,5 @@ pmb_status pmb_cuda_emit_particles(pmb_context *context, pmb_particles *p, const
   pmb_cuda_end(cuda);
   return status;
 }
+
+extern "C" const pmb_particle_functions pmb_cuda_particles = { count_particles, emit_particles, drop_particles };

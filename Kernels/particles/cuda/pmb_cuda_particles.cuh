@@ -102,14 +102,22 @@ typedef struct pmb_cuda_cloud {
   uint32_t active, active_below; /* active_below: before layer_end */
 } pmb_cuda_cloud;
 
-/* See pmb_backend. */
-pmb_status pmb_cuda_count_particles(pmb_context *context, pmb_particles *p);
-pmb_status pmb_cuda_emit_particles(pmb_context *context, pmb_particles *p, const pmb_mesh *mesh);
-void pmb_cuda_drop_particles(pmb_context *context, const pmb_particles *p);
+/* The context's part: buffers of the particles last counted. */
+typedef struct pmb_cuda_particle_memory {
+  pmb_cuda_buffer positions, radii, masses, densities, weights, facts, spans; /* the input */
+  pmb_cuda_buffer keys, indices, sorted_keys, sorted, grade_facts, cloud, amounts, reaches, pieces, moved, shapes;
+  pmb_cuda_buffer brick_rows, bricks, words, sizes, workspace;
+  pmb_cuda_buffer records, active, brick, before, map, counters;
+  const pmb_particles *of; /* the particles that they hold; NULL: none */
+  uint32_t life;           /* of the context's buffers then */
+} pmb_cuda_particle_memory;
 
-/* Interpolates an array of the particles to the points of a mesh. */
+/* NULL: no memory; not after the call's first use. */
+pmb_cuda_particle_memory *pmb_cuda_memory_of_particles(pmb_cuda *cuda);
+
+/* Interpolates an array of the particles, a pmb_cuda_cloud, to the points of a mesh. */
 pmb_status pmb_cuda_particle_attribute(
-  pmb_cuda *cuda, const pmb_attribute *attribute, const void *d_in, void *d_out, const pmb_cuda_output *output);
+  pmb_cuda *cuda, const pmb_cuda_surface *surface, const pmb_attribute *attribute, const void *d_in, void *d_out);
 
 /* Launchers and host parts of the passes; they enqueue on cuda->compute. Prepare, sort, reach and classify wait for results. */
 pmb_status pmb_cuda_prepare_particles(pmb_cuda *cuda, pmb_particles *p, const pmb_cuda_cloud *cloud);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Replaces the CUDA backend in builds without it. CMake sets the reason. */
 #include "core/pmb_backend.h"
-#include "cuda/pmb_cuda.h"
 
 const char *pmb_cuda_missing(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass attributes of particles: interpolates an array to the points of the mesh with the kernels' weights, as
  * pmb_particle_attributes.c does. */
-#include "cuda/particles/pmb_cuda_particle_points.cuh"
+#include "particles/cuda/pmb_cuda_particle_points.cuh"
 #include "shared/pmb_attribute.h"
 
 enum { COLUMNS = 4 }; /* components that are interpolated together */
@@ -97,16 +97,17 @@ static __global__ void __launch_bounds__(POINT_THREADS)
 }
 
 pmb_status pmb_cuda_particle_attribute(
-  pmb_cuda *cuda, const pmb_attribute *attribute, const void *d_in, void *d_out, const pmb_cuda_output *output)
+  pmb_cuda *cuda, const pmb_cuda_surface *surface, const pmb_attribute *attribute, const void *d_in, void *d_out)
 {
-  const pmb_cuda_cloud *c = cuda->cloud;
+  const pmb_cuda_cloud *c = (const pmb_cuda_cloud *)surface->source;
   for (int first = 0; first < attribute->components; first += COLUMNS) {
     const int left = attribute->components - first;
     const columns of = { { d_in, attribute->type, attribute->components }, d_out, first,
       left < COLUMNS ? left : COLUMNS };
     PMB_STEP(pmb_cuda_check(cuda->context,
       PMB_CUDA_BY_KERNEL(c->kernel,
-        pmb_cuda_launch(cuda, 0, attribute_kernel<KERNEL>, c->active, POINT_THREADS, 0, *c, of, output->d_parameter)),
+        pmb_cuda_launch(
+          cuda, 0, attribute_kernel<KERNEL>, c->active, POINT_THREADS, 0, *c, of, surface->out.d_parameter)),
       "attributes of particles"));
   }
   return PMB_OK;

@@ -3,8 +3,8 @@
 #ifndef PMB_CUDA_PARTICLE_NEAR_CUH
 #define PMB_CUDA_PARTICLE_NEAR_CUH
 
-#include "cuda/particles/pmb_cuda_particles.cuh"
 #include "cuda/pmb_cuda_common.cuh"
+#include "particles/cuda/pmb_cuda_particles.cuh"
 
 /* A box of samples. */
 typedef struct near_box {

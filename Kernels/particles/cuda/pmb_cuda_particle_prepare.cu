@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass prepare: finds the bounds of the grid and numbers that are not allowed; a block per chunk of particles. */
-#include "cuda/particles/pmb_cuda_particles.cuh"
+#include "particles/cuda/pmb_cuda_particles.cuh"
 
 enum { THREADS = 256 };
 
@@ -47,7 +47,7 @@ pmb_status pmb_cuda_prepare_particles(pmb_cuda *cuda, pmb_particles *p, const pm
   pmb_particle_facts *d_facts;
   PMB_STEP(pmb_particles_reserve_facts(p));
   if (chunks > 0) {
-    PMB_STEP(pmb_cuda_take(cuda, &cuda->particles.facts, chunks, "the particles", &d_facts));
+    PMB_STEP(pmb_cuda_take(cuda, &pmb_cuda_memory_of_particles(cuda)->facts, chunks, "the particles", &d_facts));
     PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, facts_kernel, chunks, THREADS, 0, *c, d_facts));
     PMB_CUDA_TRY(cuda->context,
       cudaMemcpyAsync(p->facts.data, d_facts, chunks * sizeof(*d_facts), cudaMemcpyDeviceToHost, cuda->compute));

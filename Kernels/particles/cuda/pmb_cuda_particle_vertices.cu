@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass vertices of particles: points on crossed edges, with gradients of the kernels or by differences. A block has an active
  * brick, a warp 32 of its points at a time. */
-#include "cuda/particles/pmb_cuda_particle_points.cuh"
+#include "particles/cuda/pmb_cuda_particle_points.cuh"
 
 /* Distance from the middle of an edge to the samples around its ends, with a margin for rounding. */
 static const float AROUND_ENDS = 2.1f;

@@ -6,8 +6,8 @@
  * and both have numbers 32, 64 and 96 higher, so each of the four has its own word of the map. */
 #include <cub/device/device_scan.cuh>
 
-#include "cuda/particles/pmb_cuda_particle_near.cuh"
 #include "cuda/pmb_cuda_classify_plain.cuh"
+#include "particles/cuda/pmb_cuda_particle_near.cuh"
 
 enum { WARPS = 8, THREADS = 32 * WARPS };
 
@@ -120,7 +120,7 @@ struct add_sizes {
 static pmb_status scan_sizes(
   pmb_cuda *cuda, const pmb_cuda_cloud *c, pmb_cuda_particle_sizes *below, pmb_cuda_particle_sizes *total)
 {
-  pmb_cuda_buffer *workspace = &cuda->particles.workspace;
+  pmb_cuda_buffer *workspace = &pmb_cuda_memory_of_particles(cuda)->workspace;
   const pmb_cuda_particle_sizes none = { 0, 0, 0 };
   const int64_t n = (int64_t)c->brick_count + 1;
   size_t bytes = 0;
@@ -140,7 +140,7 @@ static pmb_status scan_sizes(
 
 pmb_status pmb_cuda_classify_particles(pmb_cuda *cuda, pmb_cuda_cloud *c, pmb_cuda_particle_sizes *total)
 {
-  pmb_cuda_particle_buffers *b = &cuda->particles;
+  pmb_cuda_particle_memory *b = pmb_cuda_memory_of_particles(cuda);
   const unsigned blocks = pmb_cuda_blocks(c->brick_count, WARPS);
   const char *what = "the active bricks";
   pmb_cuda_particle_sizes below = { 0, 0, 0 };

@@ -4,7 +4,7 @@
 #ifndef PMB_CUDA_PARTICLE_QUICK_CUH
 #define PMB_CUDA_PARTICLE_QUICK_CUH
 
-#include "cuda/particles/pmb_cuda_particle_near.cuh"
+#include "particles/cuda/pmb_cuda_particle_near.cuh"
 
 enum {
   QUICK_LISTED = 64, /* particles in a list */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * OpenGL's buffer objects as device memory. Registering them takes 10 ms per GB, mapping them next to nothing. */
-#include "cuda/device/pmb_cuda_gl.cuh"
+#include "cuda/pmb_cuda.cuh"
+
+extern "C" {
+#include "gl/pmb_gl_job.h"
+}
 
 #if !defined(PMB_EMULATED_GL) /* declared here because cuda_gl_interop.h needs OpenGL's headers */
 extern "C" {
@@ -66,12 +70,12 @@ static pmb_status register_all(pmb_cuda *cuda, pmb_gl_buffers *buffers)
   return PMB_OK;
 }
 
-pmb_status pmb_cuda_register_gl(pmb_context *context, pmb_gl_buffers *buffers)
+static pmb_status register_buffers(pmb_context *context, pmb_gl_buffers *buffers)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
   PMB_STEP(pmb_cuda_begin_call(cuda));
   buffers->device = cuda->device;
-  buffers->generation = cuda->generation;
+  buffers->generation = cuda->own.generation;
   const pmb_status status = register_all(cuda, buffers);
   if (status != PMB_OK) {
     unregister(buffers);
@@ -80,7 +84,7 @@ pmb_status pmb_cuda_register_gl(pmb_context *context, pmb_gl_buffers *buffers)
   return status;
 }
 
-void pmb_cuda_unregister_gl(pmb_gl_buffers *buffers)
+static void unregister_buffers(pmb_gl_buffers *buffers)
 {
   int before = 0;
   if (!pmb_cuda_is_forked() && buffers->generation == pmb_cuda_generation(buffers->device)) {
@@ -104,11 +108,11 @@ static pmb_status map(
   return error == cudaSuccess ? PMB_OK : unavailable(cuda->context, error, "cudaGraphicsMapResources");
 }
 
-pmb_status pmb_cuda_map_gl(
+static pmb_status map_buffers(
   pmb_context *context, pmb_gl_buffers *buffers, void *memory[PMB_GL_BUFFERS], size_t bytes[PMB_GL_BUFFERS])
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
-  if (buffers->device != cuda->device || buffers->generation != cuda->generation) {
+  if (buffers->device != cuda->device || buffers->generation != cuda->own.generation) {
     return pmb_fail(context, PMB_UNAVAILABLE,
       "pmb_emit_gl: the buffers are registered for GPU %d, and the context has GPU %d, or a GPU lost its state since; call "
       "pmb_register_gl again",
@@ -139,7 +143,7 @@ static __global__ void move_kernel(float *points, int64_t n, const __grid_consta
   }
 }
 
-pmb_status pmb_cuda_move_gl(
+static pmb_status move_points(
   pmb_context *context, float *points, int64_t count, const double *shift, const double *scale)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
@@ -152,7 +156,7 @@ pmb_status pmb_cuda_move_gl(
   return status;
 }
 
-pmb_status pmb_cuda_unmap_gl(pmb_context *context, pmb_gl_buffers *buffers)
+static pmb_status unmap_buffers(pmb_context *context, pmb_gl_buffers *buffers)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
   cudaSetDevice(cuda->device);
@@ -162,3 +166,6 @@ pmb_status pmb_cuda_unmap_gl(pmb_context *context, pmb_gl_buffers *buffers)
   pmb_cuda_return_to_call();
   return error == cudaSuccess ? PMB_OK : unavailable(context, error, "cudaGraphicsUnmapResources");
 }
+
+extern "C" const pmb_gl_functions pmb_cuda_gl = { register_buffers, unregister_buffers, map_buffers, move_points,
+  unmap_buffers };

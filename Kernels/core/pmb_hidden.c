@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "shared/pmb_hidden.h"
+#include "core/pmb_hidden.h"
 
 #include <stdatomic.h>
 

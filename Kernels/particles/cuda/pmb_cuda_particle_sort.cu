@@ -2,7 +2,7 @@
  * Pass sort: sorts the particles by cube, x fastest, then by their order in the input; finds where pieces of rows of cubes begin. */
 #include <cub/device/device_radix_sort.cuh>
 
-#include "cuda/particles/pmb_cuda_particles.cuh"
+#include "particles/cuda/pmb_cuda_particles.cuh"
 
 enum { THREADS = 256 };
 
@@ -133,7 +133,7 @@ static pmb_status cut_rows(pmb_cuda *cuda, pmb_cuda_cloud *c)
     c->pieces[g] = { (grade->cubes[0] >> shift) + 1, all, shift };
     all += rows * c->pieces[g].count + 1;
   }
-  PMB_STEP(pmb_cuda_take(cuda, &cuda->particles.pieces, all, "rows of particles", &c->d_pieces));
+  PMB_STEP(pmb_cuda_take(cuda, &pmb_cuda_memory_of_particles(cuda)->pieces, all, "rows of particles", &c->d_pieces));
   return pmb_cuda_check(cuda->context,
     pmb_cuda_launch(cuda, 0, pieces_kernel, pmb_cuda_blocks(all, THREADS), THREADS, 0, *c, all), "sort of particles");
 }
@@ -141,7 +141,7 @@ static pmb_status cut_rows(pmb_cuda *cuda, pmb_cuda_cloud *c)
 /* Sorts n keys and indices and sets the cloud's pointers to the sorted ones. */
 static pmb_status sort_keys(pmb_cuda *cuda, pmb_cuda_cloud *c, int64_t n)
 {
-  pmb_cuda_particle_buffers *b = &cuda->particles;
+  pmb_cuda_particle_memory *b = pmb_cuda_memory_of_particles(cuda);
   uint64_t *d_keys = NULL;
   uint32_t *d_sorted = NULL;
   size_t bytes = 0;
@@ -165,7 +165,7 @@ static pmb_status sort_keys(pmb_cuda *cuda, pmb_cuda_cloud *c, int64_t n)
 
 pmb_status pmb_cuda_sort_particles(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *c)
 {
-  pmb_cuda_particle_buffers *b = &cuda->particles;
+  pmb_cuda_particle_memory *b = pmb_cuda_memory_of_particles(cuda);
   const char *what = "the sorted particles";
   PMB_STEP(pmb_cuda_take(cuda, &b->keys, c->given, what, &c->d_keys));
   PMB_STEP(pmb_cuda_take(cuda, &b->indices, c->given, what, &c->d_sorted));
@@ -221,7 +221,7 @@ static __global__ void fill_moved_kernel(const __grid_constant__ pmb_cuda_cloud 
 
 pmb_status pmb_cuda_sort_moved(pmb_cuda *cuda, pmb_cuda_cloud *c)
 {
-  pmb_cuda_particle_buffers *b = &cuda->particles;
+  pmb_cuda_particle_memory *b = pmb_cuda_memory_of_particles(cuda);
   const unsigned blocks = pmb_cuda_blocks(c->count, THREADS);
   PMB_STEP(pmb_cuda_take(cuda, &b->shapes, c->count, "the particles' shapes", &c->d_shapes));
   c->d_keys = (uint64_t *)b->keys.d_data;

@@ -4,7 +4,10 @@
 #include <cub/device/device_scan.cuh>
 
 #include "cuda/pmb_cuda.cuh"
+
+extern "C" {
 #include "visible/pmb_visible_job.h"
+}
 
 enum { THREADS = 256, WORDS = THREADS / PMB_VISIBLE_WORD };
 
@@ -55,9 +58,15 @@ static __global__ void write_kernel(
   }
 }
 
-static pmb_status reserve(pmb_cuda *cuda, const pmb_visible_view *view, working *w, size_t *scan)
+/* The context's part. */
+typedef struct visible_memory {
+  pmb_cuda_buffer depths, words, before, workspace;
+} visible_memory;
+
+static const pmb_part_kind part_kind = { sizeof(visible_memory), 0, 0 };
+
+static pmb_status reserve(pmb_cuda *cuda, visible_memory *b, const pmb_visible_view *view, working *w, size_t *scan)
 {
-  pmb_cuda_visible_buffers *b = &cuda->visible;
   const int64_t samples = (int64_t)view->width * view->height * view->samples;
   w->blocks = (unsigned)((view->count + THREADS - 1) / THREADS);
   w->words = (int64_t)w->blocks * WORDS;
@@ -75,17 +84,17 @@ static pmb_status reserve(pmb_cuda *cuda, const pmb_visible_view *view, working 
     cuda->context, cudaMemsetAsync(w->d_before + w->words, 0, sizeof(uint32_t), cuda->compute), "cudaMemsetAsync");
 }
 
-static pmb_status find(pmb_cuda *cuda, const pmb_visible_job *job, int64_t *count)
+static pmb_status find(pmb_cuda *cuda, visible_memory *memory, const pmb_visible_job *job, int64_t *count)
 {
   working w = {};
   size_t scan = 0;
   uint32_t total = 0;
-  PMB_STEP(reserve(cuda, &job->view, &w, &scan));
+  PMB_STEP(reserve(cuda, memory, &job->view, &w, &scan));
   PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, look_kernel<1>, w.blocks, THREADS, 0, job->view, w));
   PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, look_kernel<0>, w.blocks, THREADS, 0, job->view, w));
   PMB_CUDA_TRY(cuda->context,
     cub::DeviceScan::ExclusiveSum(
-      cuda->visible.workspace.d_data, scan, w.d_before, w.d_before, w.words + 1, cuda->compute));
+      memory->workspace.d_data, scan, w.d_before, w.d_before, w.words + 1, cuda->compute));
   PMB_CUDA_TRY(cuda->context,
     cudaMemcpyAsync(&total, w.d_before + w.words, sizeof(total), cudaMemcpyDeviceToHost, cuda->compute));
   PMB_CUDA_TRY(cuda->context, cudaStreamSynchronize(cuda->compute));
@@ -98,9 +107,13 @@ static pmb_status find(pmb_cuda *cuda, const pmb_visible_job *job, int64_t *coun
   return pmb_cuda_check(cuda->context, cudaStreamSynchronize(cuda->compute), "visible triangles");
 }
 
-pmb_status pmb_cuda_find_visible(pmb_context *context, const pmb_visible_job *job, int64_t *count)
+static pmb_status find_visible(pmb_context *context, const pmb_visible_job *job, int64_t *count)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
+  visible_memory *memory = (visible_memory *)pmb_part_of(context, &part_kind, "pmb_find_visible");
+  if (!memory) {
+    return PMB_OUT_OF_MEMORY;
+  }
   PMB_STEP(pmb_cuda_begin_call(cuda));
   const struct {
     const void *array;
@@ -110,7 +123,9 @@ pmb_status pmb_cuda_find_visible(pmb_context *context, const pmb_visible_job *jo
   for (int i = 0; i < 3 && status == PMB_OK; ++i) {
     status = pmb_cuda_check_array(cuda, 1, arrays[i].array, "pmb_find_visible", arrays[i].what);
   }
-  status = status == PMB_OK ? find(cuda, job, count) : status;
+  status = status == PMB_OK ? find(cuda, memory, job, count) : status;
   pmb_cuda_end(cuda);
   return status;
 }
+
+extern "C" const pmb_visible_functions pmb_cuda_visible = { find_visible };

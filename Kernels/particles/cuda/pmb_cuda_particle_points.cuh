@@ -3,7 +3,7 @@
 #ifndef PMB_CUDA_PARTICLE_POINTS_CUH
 #define PMB_CUDA_PARTICLE_POINTS_CUH
 
-#include "cuda/particles/pmb_cuda_particle_near.cuh"
+#include "particles/cuda/pmb_cuda_particle_near.cuh"
 
 enum {
   POINT_WARPS = 2,

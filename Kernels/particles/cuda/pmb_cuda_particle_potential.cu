@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Passes densities and shapes: sums over the neighbours of particles. Pass potential: whether the sums of kernels at the samples of
  * bricks reach the isovalue. */
-#include "cuda/particles/pmb_cuda_particle_quick.cuh"
+#include "particles/cuda/pmb_cuda_particle_quick.cuh"
 
 /* ---- densities and shapes ---- */
 
@@ -165,7 +165,8 @@ static __global__ void shapes_kernel(const __grid_constant__ pmb_cuda_cloud c)
 
 pmb_status pmb_cuda_find_shapes(pmb_cuda *cuda, pmb_cuda_cloud *c)
 {
-  PMB_STEP(pmb_cuda_take(cuda, &cuda->particles.moved, c->count, "the particles' shapes", &c->d_moved));
+  PMB_STEP(
+    pmb_cuda_take(cuda, &pmb_cuda_memory_of_particles(cuda)->moved, c->count, "the particles' shapes", &c->d_moved));
   PMB_STEP(pmb_cuda_check(
     cuda->context, pmb_cuda_launch(cuda, 0, shapes_kernel, pmb_cuda_blocks(c->count, 32), 32, 0, *c), "shapes"));
   return copy_twins<true>(cuda, c);

@@ -3,7 +3,7 @@
  * keeps a bit in shared memory for each of 1024 bricks at a time. */
 #include <cub/device/device_scan.cuh>
 
-#include "cuda/particles/pmb_cuda_particle_near.cuh"
+#include "particles/cuda/pmb_cuda_particle_near.cuh"
 
 /* AT_ONCE: particles that a lane loads together. */
 enum { WARPS = 8, THREADS = 32 * WARPS, AT_ONCE = 4 };
@@ -96,7 +96,7 @@ static __global__ void bricks_kernel(const __grid_constant__ pmb_cuda_cloud c, i
 
 pmb_status pmb_cuda_reach_bricks(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *c)
 {
-  pmb_cuda_particle_buffers *b = &cuda->particles;
+  pmb_cuda_particle_memory *b = pmb_cuda_memory_of_particles(cuda);
   const int64_t rows = (c->bricks[1] - 1) * (c->bricks[2] - 1); /* without the last ones, which have no samples */
   const unsigned blocks = pmb_cuda_blocks(rows, WARPS);
   const int64_t below = c->layer_end * (c->bricks[1] - 1); /* rows of bricks */

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Memory of a GPU for Python, and arrays that change hands by DLPack. Memory comes from a pool, in the order of the legacy
+ * default stream, so that a mesh of a size that was there before costs no cudaMalloc. */
+#include "device.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef PMB_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+/* --- DLPack's structs, as its specification lays them out --------------------------------------------------------------- */
+
+typedef struct dl_tensor
+{
+  void* data;
+  int32_t device_type, device;
+  int32_t ndim;
+  uint8_t code, bits;
+  uint16_t lanes;
+  int64_t *shape, *strides; /* in elements; strides NULL: packed, the last axis fastest */
+  uint64_t byte_offset;
+} dl_tensor;
+
+typedef struct dl_managed
+{
+  dl_tensor tensor;
+  void* owner;
+  void (*deleter)(struct dl_managed*);
+} dl_managed;
+
+typedef struct dl_versioned
+{
+  uint32_t major, minor;
+  void* owner;
+  void (*deleter)(struct dl_versioned*);
+  uint64_t flags;
+  dl_tensor tensor;
+} dl_versioned;
+
+/* --- taking: from another library ------------------------------------------------------------------------------------- */
+
+static const char taken[] = "pmb.dltensor", taken_versioned[] = "pmb.dltensor_versioned";
+
+static void drop(PyObject* capsule)
+{
+  if (PyCapsule_IsValid(capsule, taken))
+  {
+    dl_managed* managed = PyCapsule_GetPointer(capsule, taken);
+    if (managed->deleter)
+    {
+      managed->deleter(managed);
+    }
+  }
+  else
+  {
+    dl_versioned* managed = PyCapsule_GetPointer(capsule, taken_versioned);
+    if (managed && managed->deleter)
+    {
+      managed->deleter(managed);
+    }
+  }
+}
+
+static PyObject* numbers_of(const int64_t* values, int count)
+{
+  PyObject* tuple = PyTuple_New(count);
+  for (int i = 0; tuple && i < count; ++i)
+  {
+    PyTuple_SetItem(tuple, i, PyLong_FromLongLong(values[i]));
+  }
+  return tuple;
+}
+
+/* (owner, address, device type, device, code, bits, lanes, shape, strides or None) of a capsule, which is used up. */
+static PyObject* read_dlpack(PyObject* unused, PyObject* capsule)
+{
+  (void)unused;
+  static const char plain[] = "dltensor", versioned[] = "dltensor_versioned";
+  const int new = PyCapsule_IsValid(capsule, versioned);
+  void* managed = PyCapsule_GetPointer(capsule, new ? versioned : plain); /* raises ValueError for a used one */
+  if (!managed)
+  {
+    return NULL;
+  }
+  if (new && ((dl_versioned*)managed)->major != 1)
+  {
+    return PyErr_Format(
+      PyExc_BufferError, "DLPack has version %u here, but 1 is read", ((dl_versioned*)managed)->major);
+  }
+  PyObject* owner = PyCapsule_New(managed, new ? taken_versioned : taken, drop);
+  if (!owner)
+  {
+    return NULL;
+  }
+  PyCapsule_SetName(capsule, new ? "used_dltensor_versioned" : "used_dltensor");
+  const dl_tensor* t = new ? &((dl_versioned*)managed)->tensor : &((dl_managed*)managed)->tensor;
+  PyObject* strides = t->strides ? numbers_of(t->strides, t->ndim) : Py_NewRef(Py_None);
+  return Py_BuildValue("NKiiiiiNN", owner, (unsigned long long)((uintptr_t)t->data + t->byte_offset),
+    (int)t->device_type, (int)t->device, t->code, t->bits, t->lanes, numbers_of(t->shape, t->ndim), strides);
+}
+
+/* --- memory ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct memory
+{
+  PyObject_HEAD void* data;
+  int device;
+  int everywhere;          /* a reader whose stream is unknown was given the address */
+  unsigned long long last; /* stream of the last reader that said its own; 0: none */
+} memory;
+
+#ifdef PMB_CUDA
+enum
+{
+  DEVICES = 64
+};
+static const uint64_t kept_bytes = 1u << 30; /* that the pool of a GPU keeps when no array needs them */
+
+/* The pool of a GPU, which is the current one. The GIL is held. NULL: the GPU has none. */
+static cudaMemPool_t pool_of(int device)
+{
+  static cudaMemPool_t pools[DEVICES];
+  if (device < DEVICES && !pools[device])
+  {
+    struct cudaMemPoolProps properties;
+    memset(&properties, 0, sizeof(properties));
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.location.id = device;
+    uint64_t kept = kept_bytes;
+    if (cudaMemPoolCreate(&pools[device], &properties) != cudaSuccess)
+    {
+      pools[device] = NULL;
+      cudaGetLastError();
+    }
+    else
+    {
+      cudaMemPoolSetAttribute(pools[device], cudaMemPoolAttrReleaseThreshold, &kept);
+    }
+  }
+  return device < DEVICES ? pools[device] : NULL;
+}
+
+static cudaError_t allocate(memory* self, size_t bytes)
+{
+  int before = 0;
+  cudaGetDevice(&before);
+  cudaError_t error = cudaSetDevice(self->device);
+  if (error == cudaSuccess && bytes)
+  {
+    cudaMemPool_t pool = pool_of(self->device);
+    error = pool ? cudaMallocFromPoolAsync(&self->data, bytes, pool, cudaStreamLegacy) : cudaErrorNotSupported;
+  }
+  cudaSetDevice(before);
+  cudaGetLastError(); /* the error is reported here alone */
+  return error;
+}
+
+/* Work of readers that has begun ends before the memory goes back to the pool. */
+static void release(memory* self)
+{
+  int before = 0;
+  cudaEvent_t read = NULL;
+  cudaGetDevice(&before);
+  cudaSetDevice(self->device);
+  cudaStream_t stream = (cudaStream_t)(uintptr_t)self->last;
+  if (self->everywhere ||
+    (stream &&
+      (cudaEventCreateWithFlags(&read, cudaEventDisableTiming) != cudaSuccess ||
+        cudaEventRecord(read, stream) != cudaSuccess ||
+        cudaStreamWaitEvent(cudaStreamLegacy, read, 0) != cudaSuccess)))
+  {
+    cudaDeviceSynchronize();
+  }
+  if (read)
+  {
+    cudaEventDestroy(read);
+  }
+  cudaFreeAsync(self->data, cudaStreamLegacy);
+  cudaSetDevice(before);
+  cudaGetLastError();
+}
+#endif
+
+static PyObject* memory_new(PyTypeObject* type, PyObject* args, PyObject* keywords)
+{
+  (void)keywords;
+  int device;
+  unsigned long long bytes;
+  if (!PyArg_ParseTuple(args, "iK", &device, &bytes))
+  {
+    return NULL;
+  }
+  memory* self = (memory*)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+  if (self)
+  {
+    self->device = device;
+#ifdef PMB_CUDA
+    const cudaError_t error = allocate(self, (size_t)bytes);
+    if (error != cudaSuccess)
+    {
+      PyErr_Format(error == cudaErrorMemoryAllocation ? PyExc_MemoryError : PyExc_RuntimeError,
+        "cuda:%d gave no %llu bytes for a mesh: %s", device, bytes, cudaGetErrorString(error));
+      Py_DECREF(self);
+      return NULL;
+    }
+#else
+    Py_DECREF(self);
+    return PyErr_Format(PyExc_RuntimeError, "this build has no CUDA: there is no memory of cuda:%d", device);
+#endif
+  }
+  return (PyObject*)self;
+}
+
+static void memory_dealloc(PyObject* object)
+{
+  memory* self = (memory*)object;
+  PyTypeObject* type = Py_TYPE(object);
+#ifdef PMB_CUDA
+  if (self->data)
+  {
+    release(self);
+  }
+#endif
+  ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+  Py_DECREF(type);
+}
+
+static PyObject* get_address(PyObject* object, void* unused)
+{
+  (void)unused;
+  return PyLong_FromVoidPtr(((memory*)object)->data);
+}
+
+/* read_by(stream): a reader works in that stream, as DLPack counts them: 1 and 2 are the default streams. None: in any. */
+static PyObject* read_by(PyObject* object, PyObject* stream)
+{
+  memory* self = (memory*)object;
+  const unsigned long long last = stream == Py_None ? 0 : PyLong_AsUnsignedLongLongMask(stream);
+  if (PyErr_Occurred())
+  {
+    return NULL;
+  }
+  self->everywhere |= stream == Py_None || (self->last && self->last != last);
+  self->last = last;
+  return Py_NewRef(Py_None);
+}
+
+static PyMethodDef memory_methods[] = { { "read_by", read_by, METH_O, NULL }, { NULL, NULL, 0, NULL } };
+
+static PyGetSetDef memory_members[] = { { "address", get_address, NULL, NULL, NULL },
+  { NULL, NULL, NULL, NULL, NULL } };
+
+static PyType_Slot memory_slots[] = { { Py_tp_new, memory_new }, { Py_tp_dealloc, memory_dealloc },
+  { Py_tp_methods, memory_methods }, { Py_tp_getset, memory_members },
+  { Py_tp_doc, "Memory(device, bytes): memory of a GPU." }, { 0, NULL } };
+
+static PyType_Spec memory_spec = { "pmb._core.Memory", sizeof(memory), 0, Py_TPFLAGS_DEFAULT, memory_slots };
+
+/* device_of(address): the number of the GPU whose memory this is, -1 for other memory. */
+static PyObject* device_of(PyObject* unused, PyObject* address)
+{
+  (void)unused;
+  const uintptr_t memory_address = (uintptr_t)PyLong_AsUnsignedLongLongMask(address);
+  int device = -1;
+#ifdef PMB_CUDA
+  struct cudaPointerAttributes found;
+  if (cudaPointerGetAttributes(&found, (const void*)memory_address) == cudaSuccess &&
+    (found.type == cudaMemoryTypeDevice || found.type == cudaMemoryTypeManaged))
+  {
+    device = found.device;
+  }
+  cudaGetLastError();
+#else
+  (void)memory_address;
+#endif
+  return PyErr_Occurred() ? NULL : PyLong_FromLong(device);
+}
+
+/* copy_memory(to, from, bytes): between a GPU and the host, in the order of the legacy default stream. */
+static PyObject* copy_memory(PyObject* unused, PyObject* args)
+{
+  (void)unused;
+  unsigned long long to, from, bytes;
+  if (!PyArg_ParseTuple(args, "KKK", &to, &from, &bytes))
+  {
+    return NULL;
+  }
+#ifdef PMB_CUDA
+  PyThreadState* thread = PyEval_SaveThread();
+  const cudaError_t error =
+    cudaMemcpy((void*)(uintptr_t)to, (const void*)(uintptr_t)from, (size_t)bytes, cudaMemcpyDefault);
+  cudaGetLastError();
+  PyEval_RestoreThread(thread);
+  if (error != cudaSuccess)
+  {
+    return PyErr_Format(PyExc_RuntimeError, "the GPU copied no %llu bytes: %s", bytes, cudaGetErrorString(error));
+  }
+#endif
+  return Py_NewRef(Py_None);
+}
+
+/* --- giving: to another library --------------------------------------------------------------------------------------- */
+
+static void forget(dl_managed* managed)
+{
+  PyGILState_STATE state = PyGILState_Ensure(); /* readers may call from any thread */
+  Py_DECREF((PyObject*)managed->owner);
+  PyGILState_Release(state);
+  free(managed);
+}
+
+static void forget_unread(PyObject* capsule)
+{
+  if (PyCapsule_IsValid(capsule, "dltensor"))
+  {
+    forget(PyCapsule_GetPointer(capsule, "dltensor"));
+  }
+}
+
+/* write_dlpack(memory, code, bits, shape): a capsule that keeps the memory. */
+static PyObject* write_dlpack(PyObject* unused, PyObject* args)
+{
+  (void)unused;
+  PyObject *owner, *shape;
+  int code, bits;
+  if (!PyArg_ParseTuple(args, "OiiO", &owner, &code, &bits, &shape))
+  {
+    return NULL;
+  }
+  const Py_ssize_t ndim = PySequence_Size(shape);
+  dl_managed* managed = ndim < 0 ? NULL : calloc(1, sizeof(*managed) + sizeof(int64_t) * 2 * (size_t)ndim);
+  if (!managed)
+  {
+    return ndim < 0 ? NULL : PyErr_NoMemory();
+  }
+  int64_t *lengths = (int64_t*)(managed + 1), *strides = lengths + ndim, stride = 1;
+  for (Py_ssize_t i = ndim - 1; i >= 0; --i)
+  {
+    PyObject* item = PySequence_GetItem(shape, i);
+    lengths[i] = item ? PyLong_AsLongLong(item) : 0;
+    Py_XDECREF(item);
+    strides[i] = stride;
+    stride *= lengths[i];
+  }
+  const memory* self = (const memory*)owner;
+  managed->tensor =
+    (dl_tensor){ self->data, 2, self->device, (int32_t)ndim, (uint8_t)code, (uint8_t)bits, 1, lengths, strides, 0 };
+  managed->owner = Py_NewRef(owner);
+  managed->deleter = forget;
+  PyObject* capsule = PyErr_Occurred() ? NULL : PyCapsule_New(managed, "dltensor", forget_unread);
+  if (!capsule)
+  {
+    forget(managed);
+  }
+  return capsule;
+}
+
+static PyMethodDef functions[] = { { "read_dlpack", read_dlpack, METH_O, NULL },
+  { "write_dlpack", write_dlpack, METH_VARARGS, NULL }, { "device_of", device_of, METH_O, NULL },
+  { "copy_memory", copy_memory, METH_VARARGS, NULL }, { NULL, NULL, 0, NULL } };
+
+int pmb_add_device(PyObject* module)
+{
+  PyObject* type = PyType_FromModuleAndSpec(module, &memory_spec, NULL);
+  const int failed =
+    !type || PyModule_AddObjectRef(module, "Memory", type) < 0 || PyModule_AddFunctions(module, functions) < 0;
+  Py_XDECREF(type);
+  return failed ? -1 : 0;
+}
