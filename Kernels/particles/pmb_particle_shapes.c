@@ -53,12 +53,13 @@ static void shape_of_block(
     }
     to->scale = b.points.scale[l];
     to->reach = varied ? ((const float *)p->reaches.data)[i] : 0;
-    to->amount = ((const float *)p->amounts.data)[i] * pmb_shape_find(sum, to->shape);
+    const float determinant = pmb_shape_find(sum, to->shape);
+    to->amount = ((const float *)p->amounts.data)[i] * determinant;
     to->index = p->sorted[i];
     for (int a = 0; a < 3; ++a) {
       to->cell[a] = ((const int32_t *)p->cells[a].data)[i];
       to->fraction[a] = ((const float *)p->fractions[a].data)[i];
-      pmb_shape_move(sum[1 + a], sum[0], to->scale, &to->cell[a], &to->fraction[a]);
+      pmb_shape_move(sum[1 + a], sum[0], determinant, to->scale, &to->cell[a], &to->fraction[a]);
     }
   }
 }

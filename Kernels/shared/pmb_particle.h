@@ -481,10 +481,13 @@ PMB_INLINE void pmb_shape_apply(const float shape[6], float way[3])
   way[2] = shape[4] * x + shape[5] * y + shape[2] * z;
 }
 
-/* Moves a particle along an axis towards its neighbours. */
-PMB_INLINE void pmb_shape_move(float offset, float weight, float scale, int32_t *cell, float *fraction)
+/* Moves a particle along an axis towards its neighbours: round kernels not at all, flat ones with a determinant of 2 or more by
+ * PMB_SHAPE_MOVES. In the middle of a disordered fluid moves would gather particles and leave bubbles between them. */
+PMB_INLINE void pmb_shape_move(
+  float offset, float weight, float determinant, float scale, int32_t *cell, float *fraction)
 {
-  const float way = PMB_SHAPE_MOVES * (offset / weight) / scale;
+  const float part = PMB_SHAPE_MOVES * (determinant < 2 ? determinant - 1 : 1);
+  const float way = part * (offset / weight) / scale;
   const float place = *fraction - (fabsf(way) < 0x1p29f ? way : 0), whole = floorf(place);
   *cell += (int32_t)whole;
   *fraction = place - whole;

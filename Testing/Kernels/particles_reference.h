@@ -73,7 +73,7 @@ static inline void find_axes(double m[3][3], double axes[3][3])
 static inline void scene_shape(scene *s, int64_t i)
 {
   const double h = s->length[i];
-  double all = 0, mean[3] = { 0 }, m[3][3] = { { 0 } }, axes[3][3];
+  double all = 0, determinant = 1, mean[3] = { 0 }, m[3][3] = { { 0 } }, axes[3][3];
   int neighbours = -1;
   for (int pass = 0; pass < 2; pass++)
     for (int64_t j = 0; j < s->request.positions.count; j++) {
@@ -93,10 +93,11 @@ static inline void scene_shape(scene *s, int64_t i)
   memcpy(s->center[i], s->position[i], sizeof s->center[i]);
   for (int k = 0; k < 3; k++) {
     const double stretch = neighbours < 6 ? 2 : 1 / fmin(fmax(m[k][k] / 0.5, 0.25), 1);
-    s->center[i][k] += 0.9 * mean[k] / all;
     s->amount[i] *= stretch;
+    determinant *= stretch;
     for (int n = 0; n < 9; n++) s->shape[i][n / 3][n % 3] += stretch * axes[k][n / 3] * axes[k][n % 3];
   }
+  for (int k = 0; k < 3; k++) s->center[i][k] += 0.9 * fmin(determinant - 1, 1) * mean[k] / all;
 }
 
 /* Distance from particle i, stretched by the shape of its kernel if that is anisotropic. */

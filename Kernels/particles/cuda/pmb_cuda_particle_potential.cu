@@ -149,14 +149,15 @@ static __global__ void shapes_kernel(const __grid_constant__ pmb_cuda_cloud c)
     c, own, index, wanted, list, [&](const float *offset, float, float) { pmb_shape_add(offset, own.scale, sum); });
   if (wanted && first + (int)threadIdx.x < c.count) {
     pmb_particle_moved to;
-    to.amount = c.d_amounts[index] * pmb_shape_find(sum, to.shape);
+    const float determinant = pmb_shape_find(sum, to.shape);
+    to.amount = c.d_amounts[index] * determinant;
     to.scale = own.scale;
     to.reach = c.varied ? c.d_reach2[index] : 0;
     to.index = c.d_sorted[index];
     for (int a = 0; a < 3; ++a) {
       to.cell[a] = own.cell[a];
       to.fraction[a] = own.fraction[a];
-      pmb_shape_move(sum[1 + a], sum[0], own.scale, &to.cell[a], &to.fraction[a]);
+      pmb_shape_move(sum[1 + a], sum[0], determinant, own.scale, &to.cell[a], &to.fraction[a]);
     }
     c.d_moved[index] = to;
   }
