@@ -35,7 +35,7 @@ check() { # NAME COMMAND...: the command's exit code is 0
 
 # A PATH with fake tools: a Debian without any package, a user who is not root.
 mkdir "$work/bin"
-for tool in sh dirname readlink cat mkdir tail grep head nproc find; do
+for tool in sh dirname readlink cat mkdir tail grep head nproc find python3; do
   ln -s "$(command -v "$tool")" "$work/bin/$tool"
 done
 printf '#!/bin/sh\nexit 1\n' >"$work/bin/dpkg-query"
