@@ -35,9 +35,10 @@ check() { # NAME COMMAND...: the command's exit code is 0
 
 # A PATH with fake tools: a Debian without any package, a user who is not root.
 mkdir "$work/bin"
-for tool in sh dirname readlink cat mkdir tail grep head nproc find python3; do
+for tool in sh dirname readlink cat mkdir tail grep head nproc find; do
   ln -s "$(command -v "$tool")" "$work/bin/$tool"
 done
+ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$work/bin/python3"
 printf '#!/bin/sh\nexit 1\n' >"$work/bin/dpkg-query"
 printf '#!/bin/sh\necho 1000\n' >"$work/bin/id"
 chmod +x "$work/bin/dpkg-query" "$work/bin/id"
