@@ -217,12 +217,11 @@ static PyObject* memory_new(PyTypeObject* type, PyObject* args, PyObject* keywor
 
 static void memory_dealloc(PyObject* object)
 {
-  memory* self = (memory*)object;
   PyTypeObject* type = Py_TYPE(object);
 #ifdef PMB_CUDA
-  if (self->data)
+  if (((memory*)object)->data)
   {
-    release(self);
+    release((memory*)object);
   }
 #endif
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
