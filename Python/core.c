@@ -276,6 +276,18 @@ static pmb_attribute* attributes_of(PyObject* list, Py_ssize_t* n)
   return attributes;
 }
 
+static pmb_mesh mesh_of(
+  long long n, long long m, unsigned long long points, unsigned long long triangles, int id_type)
+{
+  return (pmb_mesh){ .struct_size = sizeof(pmb_mesh),
+    .point_capacity = n,
+    .triangle_capacity = m,
+    .points = (void*)(uintptr_t)points,
+    .point_type = PMB_FLOAT32,
+    .triangles = (void*)(uintptr_t)triangles,
+    .id_type = (pmb_type)id_type };
+}
+
 static PyObject* emit(PyObject* object, PyObject* args)
 {
   context* self = (context*)object;
@@ -294,21 +306,15 @@ static PyObject* emit(PyObject* object, PyObject* args)
   {
     return NULL;
   }
-  const pmb_mesh mesh = { .struct_size = sizeof(mesh),
-    .point_capacity = n,
-    .triangle_capacity = m,
-    .points = (void*)(uintptr_t)points,
-    .point_type = PMB_FLOAT32,
-    .normals = (float*)(uintptr_t)normals,
-    .gradients = (float*)(uintptr_t)gradients,
-    .triangles = (void*)(uintptr_t)triangles,
-    .id_type = (pmb_type)id_type,
-    .cells = (int64_t*)(uintptr_t)cells,
-    .attributes = attributes,
-    .attribute_count = attribute_count,
-    .gradient_estimator = (pmb_gradient_estimator)estimator,
-    .on_device = on_device,
-    .stream = (void*)(uintptr_t)stream };
+  pmb_mesh mesh = mesh_of(n, m, points, triangles, id_type);
+  mesh.normals = (float*)(uintptr_t)normals;
+  mesh.gradients = (float*)(uintptr_t)gradients;
+  mesh.cells = (int64_t*)(uintptr_t)cells;
+  mesh.attributes = attributes;
+  mesh.attribute_count = attribute_count;
+  mesh.gradient_estimator = (pmb_gradient_estimator)estimator;
+  mesh.on_device = on_device;
+  mesh.stream = (void*)(uintptr_t)stream;
   const int ok =
     begin(self) && end(self, of_particles ? pmb_particles_emit(self->particles, &mesh) : pmb_emit(self->core, &mesh));
   free(attributes);
@@ -367,13 +373,7 @@ static PyObject* measure(PyObject* object, PyObject* args)
   {
     return NULL;
   }
-  const pmb_mesh mesh = { .struct_size = sizeof(mesh),
-    .point_capacity = n,
-    .triangle_capacity = m,
-    .points = (void*)(uintptr_t)points,
-    .point_type = PMB_FLOAT32,
-    .triangles = (void*)(uintptr_t)triangles,
-    .id_type = (pmb_type)id_type };
+  const pmb_mesh mesh = mesh_of(n, m, points, triangles, id_type);
   const pmb_sizes whole = { n, m };
   const pmb_measure_request request = {
     .struct_size = sizeof(request), .mesh = &mesh, .parts = &whole, .part_count = 1

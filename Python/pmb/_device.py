@@ -79,6 +79,14 @@ def as_view(value: Any, what: str) -> View:
     return view
 
 
+def beside(value: Any, what: str, device: int, of: str) -> View:
+    """A view of an array that must be on the GPU of another one."""
+    view = as_view(value, what) if is_on_device(value) else None
+    if view is None or view.device != device:
+        raise TypeError(f"{what} with {text_of(value)} is not on cuda:{device}, where {of}: move it there")
+    return view
+
+
 def host_copy(array: Any) -> np.ndarray[Any, Any]:
     """An array of one axis in host memory."""
     if not isinstance(array, View):

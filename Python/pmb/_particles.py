@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _context
 from ._arrays import address_of, as_samples, code_of, text_of
-from ._device import View, as_view, device_for, host_copy, is_on_device, packed_strides
+from ._device import View, as_view, beside, device_for, host_copy, is_on_device, packed_strides
 from ._mesh import Mesh, emit
 
 _KERNELS = {"spline": 0, "gaussian": 1, "polynomial": 2, "spheres": 3}
@@ -21,9 +21,7 @@ def _beside(value: Any, name: str, points: Any) -> Any:
     """An array where the points are: in host memory, or on their GPU."""
     if not isinstance(points, View):
         return as_samples(value, name)[0]
-    if not is_on_device(value) or as_view(value, name).device != points.device:
-        raise TypeError(f"{name} with {text_of(value)} is not on cuda:{points.device}, where the points are: move it there")
-    return as_view(value, name)
+    return beside(value, name, points.device, "the points are")
 
 
 def _contiguous(array: Any, name: str) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from . import _context
 from ._arrays import address_of, as_numpy, as_samples, code_of, packed, text_of
 from ._core import Context
-from ._device import View, as_view, device_for, is_on_device
+from ._device import View, as_view, beside, device_for, is_on_device
 from ._mesh import Mesh, emit
 
 _IDENTITY = (1.0, 1.0, 1.0), (0.0, 0.0, 0.0), None
@@ -210,9 +210,7 @@ class Volume:
         """An array where the samples are: in host memory, or on their GPU."""
         if self._gpu is None:
             return as_samples(value, what)[0]
-        if not is_on_device(value) or as_view(value, what).device != self._gpu:
-            raise TypeError(f"{what} with {text_of(value)} is not on cuda:{self._gpu}, where the volume is: move it there")
-        return as_view(value, what)
+        return beside(value, what, self._gpu, "the volume is")
 
     def _packed(self, array: Any, what: str) -> Any:
         if not isinstance(array, View):
