@@ -12,7 +12,7 @@ fail() { echo "FAILED: $*"; exit 1; }
 pass() { passed=$((passed + 1)); echo "passed: $*"; }
 
 command -v dpkg >/dev/null || { echo "skipped: no dpkg"; exit 77; }
-(cd "$work" && "$cpack" --config "$build/CPackConfig.cmake" -D CPACK_OUTPUT_FILE_PREFIX="$work/debs") >"$work/log" 2>&1 ||
+(umask 002 && cd "$work" && "$cpack" --config "$build/CPackConfig.cmake" -D CPACK_OUTPUT_FILE_PREFIX="$work/debs") >"$work/log" 2>&1 ||
   { cat "$work/log"; fail "cpack"; }
 version=$(sed -n 's/^#define PMB_VERSION_M[A-Z]* //p; s/^#define PMB_VERSION_PATCH //p' "$source/Kernels/pmb.h" | paste -sd.)
 plugin=$(echo "$work"/debs/paraview-pmb-contour_"$version"-*.deb)
@@ -47,7 +47,7 @@ says "$plugin" Depends "libvtk-pmb-contour $same"
 says "$plugin" Depends 'paraview \(>= '
 says "$plugin" Depends 'libqt5svg5|qt6-svg-plugins'
 says "$plugin" Depends 'paraview \(<< '
-says "$module" Depends 'paraview \(<< '
+says "$module" Depends 'paraview \(<< |libvtk9\.[0-9]' # ParaView's own VTK, or Debian's, which ParaView 6 uses
 says "$module" Depends 'libc6 '
 says "$module" Conflicts 'libvtk9-pmb-contour'
 says "$headers" Depends "libvtk-pmb-contour $same"
