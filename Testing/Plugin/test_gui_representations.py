@@ -80,7 +80,7 @@ def panel_and_undo(window):
 def contour_by(window):
     """The panel alone sets another array to contour and to color by; Undo reverts it."""
     from paraview import simple
-    simple.Elevation(Input=simple.Wavelet())
+    simple.Elevation(Input=simple.Wavelet(), LowPoint=[-10] * 3, HighPoint=[10] * 3)
     window.settle()
     display = simple.Show(simple.GetActiveSource())
     window.settle()
@@ -108,7 +108,7 @@ def slider(window):
     if not window.has_panel():
         gui_testing.say("  not looked at: the plugin was built without its panel")
         return
-    wavelet = simple.Elevation(Input=simple.Wavelet())
+    wavelet = simple.Elevation(Input=simple.Wavelet(), LowPoint=[-10] * 3, HighPoint=[10] * 3)
     contour = simple.PMBContour(Input=wavelet, ContourBy=["POINTS", "RTData"], Isosurfaces=[157])
     contour.UpdatePipeline()
     suggested = list(contour.GetPropertyValue("SuggestedIsovalues"))

@@ -91,4 +91,6 @@ def test_definitions_can_be_missing():
 
 
 load_plugin()
-run(*([isosurface_is_missing] if sys.argv[1:] == ["without"] else [test_each_can_be_missing, test_definitions_can_be_missing]))
+if sys.argv[1:] == ["without"]:
+    run(isosurface_is_missing)
+run(test_each_can_be_missing, test_definitions_can_be_missing)
