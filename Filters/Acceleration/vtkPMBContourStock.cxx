@@ -188,7 +188,10 @@ void HandOver(vtkPMBContourFilter* filter, vtkPolyData* output)
   if (VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 20240617) && output->GetCellGhostArray())
   {
     output->RemoveGhostCells();
-    output->GetPolys()->ConvertTo64BitStorage(); // VTK 9.6 stores fewer bits where there were no offsets
+    if (VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 6, 0)) // which stores fewer bits where there were no offsets
+    {
+      output->GetPolys()->ConvertTo64BitStorage();
+    }
   }
 }
 }
