@@ -18,7 +18,6 @@
 #include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 #include <thread>
@@ -111,7 +110,6 @@ private:
   void CountExecution() { ++this->Executions; }
   void Update();
   void UpdateStruck(const std::string& what);
-  void StopFromThread(const std::string& what);
   void JudgeMessages(Outcome outcome, int warnings, bool leavesOut);
   void JudgeOutput(Outcome outcome, vtkDataArray* array, bool leavesOut);
   void CompareFresh();
@@ -325,45 +323,16 @@ void Run::CompareFresh()
   FUZZ_CHECK(this->Faults, difference.empty(), "differs from a new filter's output: " << difference);
 }
 
-// Stops the filter at any time.
-void Run::StopFromThread(const std::string& what)
-{
-  const auto start = std::chrono::steady_clock::now();
-  const std::chrono::microseconds wait(this->Dice.Int(0, 400));
-  this->Filter->Modified();
-  std::thread other(
-    [&]()
-    {
-      while (std::chrono::steady_clock::now() - start < wait)
-      {
-        std::this_thread::yield();
-      }
-      this->Filter->SetAbortExecute(1);
-    });
-  this->Filter->Update();
-  other.join();
-  Tally[ABORTS] += this->Stopped();
-  FUZZ_CHECK(this->Faults, !this->Stopped() || IsEmpty(this->Filter->GetOutput()),
-    what << ": output of an execution that was stopped from a thread");
-}
-
 void Run::Disturb(const std::string& what)
 {
   vtkNew<Disturber> disturber;
   disturber->Abort = this->Dice.Chance(50);
   disturber->From = this->Dice.Real(0, 1);
   disturber->Other = MakeSettings(this->Dice, this->Image);
-  if (this->Dice.Chance(25))
-  {
-    this->StopFromThread(what);
-  }
-  else
-  {
-    const unsigned long tag = this->Filter->AddObserver(vtkCommand::ProgressEvent, disturber);
-    this->Filter->Modified();
-    this->Update();
-    this->Filter->RemoveObserver(tag);
-  }
+  const unsigned long tag = this->Filter->AddObserver(vtkCommand::ProgressEvent, disturber);
+  this->Filter->Modified();
+  this->Update();
+  this->Filter->RemoveObserver(tag);
   if (disturber->Done && disturber->Abort &&
     (disturber->At < 1 || this->Stopped())) // VTK tells of 1 when all is done
   {
