@@ -5,9 +5,8 @@ the cells."""
 import numpy
 from paraview import servermanager, simple
 from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from plugin_testing import ball, equal, image, load_plugin, output, producer, run, true
-from vtkmodules.vtkCommonCore import vtkPoints
-from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkMultiBlockDataSet, vtkPolyData
+from plugin_testing import ball, copy_of, equal, image, load_plugin, output, producer, run, true
+from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkMultiBlockDataSet
 
 load_plugin()
 from pmb.vtkPMBRendering import vtkPMBPolyDataMapper  # noqa: E402
@@ -25,23 +24,6 @@ def volume(offset=0.0):
 def surface(source, **properties):
     properties = {"Isosurfaces": [92.5], **properties}
     return simple.PMBContour(Input=source, ContourBy=["POINTS", "s"], **properties)
-
-
-def copy_of(mesh):
-    """A copy of the mesh in new arrays, without the filter's keys."""
-    copy = vtkPolyData()
-    points = vtkPoints()
-    points.SetDataType(mesh.GetPoints().GetDataType())
-    points.DeepCopy(mesh.GetPoints())
-    copy.SetPoints(points)
-    cells = vtkCellArray()
-    cells.SetNumberOfCells(0)
-    for ids in vtk_to_numpy(mesh.GetPolys().GetConnectivityArray()).reshape(-1, 3):
-        cells.InsertNextCell(3, [int(i) for i in ids])
-    copy.SetPolys(cells)
-    copy.GetPointData().DeepCopy(mesh.GetPointData())
-    copy.GetCellData().DeepCopy(mesh.GetCellData())
-    return copy
 
 
 def new_view():

@@ -3,9 +3,9 @@
 mapper, which draws all. And when all are drawn. The GPU finds them if it made the mesh and draws, else the CPU."""
 import numpy
 from paraview import simple
-from paraview.vtk.util.numpy_support import numpy_to_vtkIdTypeArray, vtk_to_numpy
-from plugin_testing import equal, image, load_plugin, output, producer, run, true
-from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPlane, vtkPolyData
+from paraview.vtk.util.numpy_support import vtk_to_numpy
+from plugin_testing import copy_of, equal, image, load_plugin, output, producer, run, true
+from vtkmodules.vtkCommonDataModel import vtkPlane
 
 load_plugin()
 from pmb.vtkPMBRendering import vtkPMBPolyDataMapper  # noqa: E402
@@ -16,18 +16,6 @@ def gyroid(samples=84, periods=10, origin=(0, 0, 0)):
     s, c = numpy.sin(angle), numpy.cos(angle)
     values = s[None, None, :] * c[None, :, None] + s[None, :, None] * c[:, None, None] + s[:, None, None] * c[None, None, :]
     return producer(image({"s": values.astype(numpy.float32)}, (samples,) * 3, origin))
-
-
-def copy_of(mesh):
-    """A copy of the mesh, without the filter's keys."""
-    ids = vtk_to_numpy(mesh.GetPolys().GetConnectivityArray()).astype(numpy.int64)
-    cells = vtkCellArray()
-    cells.SetData(3, numpy_to_vtkIdTypeArray(ids, deep=True))
-    copy = vtkPolyData()
-    copy.SetPoints(mesh.GetPoints())
-    copy.SetPolys(cells)
-    copy.GetPointData().ShallowCopy(mesh.GetPointData())
-    return copy
 
 
 class Shown:
