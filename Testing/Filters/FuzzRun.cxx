@@ -206,7 +206,8 @@ void Run::UpdateStruck(const std::string& what)
 
 void Run::Check(const std::string& what, bool strike)
 {
-  this->Where == EMULATED&& strike&& this->Dice.Chance(25) ? this->UpdateStruck(what) : this->Update();
+  const bool isStruck = this->Where == EMULATED && strike && this->Dice.Chance(25);
+  isStruck ? this->UpdateStruck(what) : this->Update();
   const size_t before = this->Faults.Faults.size();
   const Settings asked = this->Asked;
   std::vector<double>& isovalues = this->Asked.Isovalues;
