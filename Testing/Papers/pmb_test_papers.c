@@ -236,14 +236,13 @@ static void extract_as_pmb(bench *b, const papers_system *system, papers_state *
   mesh_free(&m);
 }
 
-/* Runs every system on a volume, with these isovalues in turn on one state; the published pmb2016 assumes finite samples. */
-static void all_systems(const test_volume *v, const double *isovalues, int count, int finite)
+/* Runs every system on a volume, with these isovalues in turn on one state. */
+static void all_systems(const test_volume *v, const double *isovalues, int count)
 {
   OWNED_BY(bench_free) bench b;
   bench_new(&b, v);
   for (int n = 0; n < PAPERS_SYSTEMS; n++) {
     papers_state *state = NULL;
-    if (!finite && papers_systems[n]->sharing == PAPERS_SEAMS) continue;
     const papers_status status = papers_create(papers_systems[n], &b.memory, &b.volume, &state);
     if (CHECK(status == PAPERS_OK, "%s: status %d %s", papers_systems[n]->name, (int)status, b.memory.message))
       for (int i = 0; i < count; i++) extract_as_pmb(&b, papers_systems[n], state, isovalues[i]);
@@ -254,16 +253,14 @@ static void all_systems(const test_volume *v, const double *isovalues, int count
 /* ---- meshes ---- */
 
 /* Plateaus have many samples equal to the isovalue: triangles without area, and points that coincide. */
-static void fill_and_try(pmb_type type, const int64_t dims[3], int data, int sprinkle, test_rng *rng)
+static void fill_and_try(pmb_type type, const int64_t dims[3], int data, test_rng *rng)
 {
   double isovalues[3];
   OWNED_VOLUME v = volume_of(type, dims[0], dims[1], dims[2], LAYOUT_PACKED);
   volume_fill(&v, data, rng);
-  if (sprinkle) volume_sprinkle(&v, sprinkle, rng);
   for (int n = 0; n < 3; n++) isovalues[n] = data == DATA_PLATEAU ? 1 + n * 0.5 : volume_isovalue(&v, rng);
-  test_about("%d x %d x %d %s, data %d, one in %d not finite", (int)dims[0], (int)dims[1], (int)dims[2],
-    type_name(type), data, sprinkle);
-  all_systems(&v, isovalues, is_short() && ref_samples(&v.view) > 9000 ? 1 : 3, !sprinkle);
+  test_about("%d x %d x %d %s, data %d", (int)dims[0], (int)dims[1], (int)dims[2], type_name(type), data);
+  all_systems(&v, isovalues, is_short() && ref_samples(&v.view) > 9000 ? 1 : 3);
 }
 
 /* Around the sizes of blocks, tiles, squares, cubes and pyramids, of all types and kinds of data. */
@@ -279,21 +276,8 @@ static void types_and_sizes(void)
     const size_t every = is_short() ? (samples > 9000 ? 20 : 5) : samples > 9000 ? 3 : 1;
     for (size_t t = 0; t < TYPES; t++)
       for (size_t data = 0; data < DATA_KINDS; data++)
-        if ((n + t + TYPES * data) % every == 0) fill_and_try(types[t], sizes[n], (int)data, 0, &rng);
+        if ((n + t + TYPES * data) % every == 0) fill_and_try(types[t], sizes[n], (int)data, &rng);
   }
-}
-
-/* Cells with a sample that is not finite give neither triangles nor points. */
-static void not_finite(void)
-{
-  static const int64_t sizes[][3] = { { 3, 4, 5 }, { 37, 19, 18 }, { 65, 65, 20 }, { 67, 66, 7 }, { 130, 9, 5 } };
-  static const int sprinkles[] = { 2, 10, 50, 250, 1250 };
-  test_rng rng = { 12 };
-  need_gpu();
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-    for (size_t n = 0; n < 5; n++)
-      if (!is_short() || (n + i) % 3 == 0)
-        fill_and_try(PMB_FLOAT32, sizes[i], n % 2 ? DATA_NOISE : DATA_SMOOTH, sprinkles[n], &rng);
 }
 
 /* No surface: no cell, or an isovalue outside the range, also after one with a surface. */
@@ -308,7 +292,7 @@ static void empty(void)
       for (int64_t i = 0; i < ref_samples(&v.view); i++)
         volume_set(&v, i % sizes[n][0], i / sizes[n][0] % sizes[n][1], i / (sizes[n][0] * sizes[n][1]), i == 4);
       test_about("size %d, %s, one sample is 1", (int)n, type_name(types[t]));
-      all_systems(&v, isovalues, (int)(sizeof isovalues / sizeof *isovalues), 1);
+      all_systems(&v, isovalues, (int)(sizeof isovalues / sizeof *isovalues));
     }
 }
 
@@ -353,10 +337,10 @@ static void surfaces(void)
   need_gpu();
   without_normal = 0;
   smooth(&v, is_short() ? 20 : 67, cayley);
-  all_systems(&v, isovalues, 4, 1);
+  all_systems(&v, isovalues, 4);
   volume_free(&v);
   smooth(&v, is_short() ? 24 : 53, gyroid);
-  all_systems(&v, high, 4, 1);
+  all_systems(&v, high, 4);
   CHECK(without_normal < 10, "%lld corners have no normal", (long long)without_normal);
 }
 
@@ -507,7 +491,6 @@ static void sums_saturate(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(types_and_sizes)
-  CASE(not_finite)
   CASE(empty)
   CASE(surfaces)
   CASE(evaluated)
