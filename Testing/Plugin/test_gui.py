@@ -20,7 +20,8 @@ CHANGE_IT = {"SelectInputScalars", "ComputeNormals", "NormalEstimator", "Compute
              "OutputPointsPrecision", "InterpolateAttributes", "PointArrays", "CellArrays",
              "RemoveDegenerateTriangles", "Use64BitIds", "ComputeMeasures", "ContourValues"}
 PAGES = "qthelp://parallelmarchingblocks.org/ParallelMarchingBlocks/"  # Qt writes host names in lower case
-KEEP_IT = {"Device", "DeviceIndex", "DeviceMemoryLimit", "ReleaseDeviceMemory", "NumberOfThreads"}
+KEEP_IT = {"Device", "DeviceIndex", "DeviceMemoryLimit", "ReleaseDeviceMemory", "NumberOfThreads",
+           "MemoryLimit"}
 
 
 def mesh_of(proxy):
