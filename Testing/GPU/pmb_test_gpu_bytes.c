@@ -114,6 +114,11 @@ static void random_volumes(void)
     else
       volume_random(&v, size[0], size[1], size[2], &rng);
     v.view.version = n % 4 ? 0 : 5;
+    if (n % 5 == 0) { /* a slab of it */
+      const int64_t layers = (v.view.dims[2] + 3) / 4;
+      v.view.first_layer = rng_int(&rng, 0, layers - 1);
+      v.view.layer_count = rng_int(&rng, 1, layers - v.view.first_layer);
+    }
     bind_both(&p, &v);
     int count = counts[rng_int(&rng, 0, 9)];
     if (is_short() && ref_samples(&v.view) > 5000 && count > 3) count = 1;

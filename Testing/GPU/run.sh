@@ -13,7 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=${BUILD:-$here/../../build-gpu}
 tools=${TOOLS:-memcheck racecheck initcheck synccheck}
 same_bytes=(pmb_test_gpu_{bytes,emit,on_device,particles,cast_rays,find_visible,api,passes})
-same_contracts=(pmb_test_kernels_{emit,slabs,histogram}) # tests of ../Kernels, on the GPU
+same_contracts=(pmb_test_kernels_{emit,histogram}) # tests of ../Kernels, on the GPU
 sharing=(pmb_test_gpu_{sharing,threads,host_allocate})
 programs=("${same_bytes[@]}" "${same_contracts[@]}" "${sharing[@]}" pmb_test_gpu_faults pmb_test_gpu_several pmb_test_gpu_huge pmb_bench_gpu
   pmb_bench_particles)
