@@ -53,40 +53,49 @@ int64_t CountSliceBytes(vtkImageData* image)
   return bytes / dimensions.Size[2];
 }
 
-// Ids with 32 or 64 bits.
-struct Ids
+// An array of a mesh, with a tuple or three for each point or triangle.
+struct Column
 {
-  explicit Ids(vtkDataArray* array)
-    : Narrow(array->GetDataTypeSize() == 4)
-    , Data(array->GetVoidPointer(0))
+  vtkAbstractArray* Array;
+  int64_t pmb_sizes::*Of;
+  int Times;
+
+  bool IsLike(const Column& other) const
   {
+    const auto nameOf = [](vtkAbstractArray* array) { return std::string(array->GetName() ? array->GetName() : ""); };
+    return this->Of == other.Of && nameOf(this->Array) == nameOf(other.Array) &&
+      this->Array->GetNumberOfComponents() == other.Array->GetNumberOfComponents();
   }
-  int64_t Get(int64_t i) const
-  {
-    return this->Narrow ? static_cast<vtkTypeInt32*>(this->Data)[i] : static_cast<vtkTypeInt64*>(this->Data)[i];
-  }
-  void Set(int64_t i, int64_t id)
-  {
-    this->Narrow ? void(static_cast<vtkTypeInt32*>(this->Data)[i] = static_cast<vtkTypeInt32>(id))
-                 : void(static_cast<vtkTypeInt64*>(this->Data)[i] = id);
-  }
-  bool Narrow;
-  void* Data;
 };
 
-// Points and arrays of a mesh; of points first.
-std::vector<vtkAbstractArray*> ArraysOf(vtkPolyData* mesh)
+std::vector<Column> ColumnsOf(vtkPolyData* mesh)
 {
-  std::vector<vtkAbstractArray*> arrays = { mesh->GetPoints()->GetData() };
-  for (vtkDataSetAttributes* data :
-    std::initializer_list<vtkDataSetAttributes*>{ mesh->GetPointData(), mesh->GetCellData() })
+  std::vector<Column> columns = { { mesh->GetPoints()->GetData(), &pmb_sizes::points, 1 },
+    { mesh->GetPolys()->GetConnectivityArray(), &pmb_sizes::triangles, 3 } };
+  for (int i = 0; i < mesh->GetPointData()->GetNumberOfArrays(); ++i)
   {
-    for (int i = 0; i < data->GetNumberOfArrays(); ++i)
-    {
-      arrays.push_back(data->GetAbstractArray(i));
-    }
+    columns.push_back({ mesh->GetPointData()->GetAbstractArray(i), &pmb_sizes::points, 1 });
   }
-  return arrays;
+  for (int i = 0; i < mesh->GetCellData()->GetNumberOfArrays(); ++i)
+  {
+    columns.push_back({ mesh->GetCellData()->GetAbstractArray(i), &pmb_sizes::triangles, 1 });
+  }
+  return columns;
+}
+
+void Add(pmb_sizes& to, const pmb_sizes& more)
+{
+  to.points += more.points;
+  to.triangles += more.triangles;
+}
+
+// Calls a function with a pointer to ids of 32 or 64 bits.
+template <typename Function>
+void WithIds(vtkDataArray* array, const Function& function)
+{
+  void* ids = array->GetVoidPointer(0);
+  array->GetDataTypeSize() == 4 ? function(static_cast<vtkTypeInt32*>(ids))
+                                : function(static_cast<vtkTypeInt64*>(ids));
 }
 }
 
@@ -247,8 +256,7 @@ std::vector<pmb_sizes> Slabs::GetParts() const
   {
     for (size_t i = 0; i < slab.Parts.size(); ++i)
     {
-      sums[i].points += slab.Parts[i].points;
-      sums[i].triangles += slab.Parts[i].triangles;
+      Add(sums[i], slab.Parts[i]);
     }
   }
   return sums;
@@ -257,31 +265,21 @@ std::vector<pmb_sizes> Slabs::GetParts() const
 void Slabs::Join(vtkPolyData* output)
 {
   this->Input->Get(vtkDataObject::DATA_OBJECT())->ReleaseData();
-  std::vector<pmb_sizes> at = this->GetParts(); // where the next slab's parts go
-  pmb_sizes before = { 0, 0 };
+  std::vector<pmb_sizes> at = this->GetParts(); // where the isovalues' parts go
+  pmb_sizes all = { 0, 0 };
   for (pmb_sizes& part : at)
   {
-    std::swap(part, before);
-    before.points += part.points;
-    before.triangles += part.triangles;
+    const pmb_sizes begin = all;
+    Add(all, part);
+    part = begin;
   }
-  const std::vector<vtkAbstractArray*> arrays = ArraysOf(output);
-  const size_t ofPoints = 1 + output->GetPointData()->GetNumberOfArrays();
-  Ids ids(output->GetPolys()->GetConnectivityArray());
+  const std::vector<Column> columns = ColumnsOf(output);
+  vtkCellArray* polys = output->GetPolys();
   for (Slab& slab : this->List)
   {
-    if (!slab.Mesh)
-    {
-      continue;
-    }
-    const std::vector<vtkAbstractArray*> own = ArraysOf(slab.Mesh);
-    const Ids from(slab.Mesh->GetPolys()->GetConnectivityArray());
-    if (!std::equal(own.begin(), own.end(), arrays.begin(), arrays.end(),
-          [](vtkAbstractArray* a, vtkAbstractArray* b)
-          {
-            return std::string(a->GetName() ? a->GetName() : "") == (b->GetName() ? b->GetName() : "") &&
-              a->GetDataType() == b->GetDataType() && a->GetNumberOfComponents() == b->GetNumberOfComponents();
-          }))
+    const std::vector<Column> own = slab.Mesh ? ColumnsOf(slab.Mesh) : columns;
+    if (!std::equal(own.begin(), own.end(), columns.begin(), columns.end(),
+          [](const Column& a, const Column& b) { return a.IsLike(b); }))
     {
       throw Failed{
         "The source of the volume returned other arrays for some slices than for those below: fix the source, "
@@ -289,32 +287,31 @@ void Slabs::Join(vtkPolyData* output)
       };
     }
     pmb_sizes done = { 0, 0 };
-    for (size_t i = 0; i < at.size(); ++i)
+    for (size_t i = 0; i < slab.Parts.size(); ++i)
     {
-      const pmb_sizes& part = slab.Parts[i];
-      for (size_t n = 0; n < arrays.size(); ++n)
+      const pmb_sizes &part = slab.Parts[i], &to = at[i];
+      for (size_t n = 0; n < columns.size(); ++n)
       {
-        n < ofPoints ? arrays[n]->InsertTuples(at[i].points, part.points, done.points, own[n])
-                     : arrays[n]->InsertTuples(at[i].triangles, part.triangles, done.triangles, own[n]);
+        const Column& c = columns[n];
+        c.Array->InsertTuples(c.Times * to.*c.Of, c.Times * part.*c.Of, c.Times * done.*c.Of, own[n].Array);
       }
-      for (int64_t n = 0; n < 3 * part.triangles; ++n)
-      {
-        ids.Set(3 * at[i].triangles + n, from.Get(3 * done.triangles + n) - done.points + at[i].points);
-      }
-      for (pmb_sizes* sum : { &done, &at[i] })
-      {
-        sum->points += part.points;
-        sum->triangles += part.triangles;
-      }
+      const int64_t more = to.points - done.points, first = 3 * to.triangles, end = first + 3 * part.triangles;
+      WithIds(polys->GetConnectivityArray(),
+        [=](auto* ids) { std::for_each(ids + first, ids + end, [=](auto& id) { id += more; }); });
+      Add(done, part);
+      Add(at[i], part);
     }
     slab.Mesh = nullptr;
   }
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
-  Ids offsets(output->GetPolys()->GetOffsetsArray());
-  for (int64_t n = 0; n <= before.triangles; ++n)
-  {
-    offsets.Set(n, 3 * n);
-  }
+  WithIds(polys->GetOffsetsArray(),
+    [&](auto* offsets)
+    {
+      for (int64_t n = 0; n <= all.triangles; ++n)
+      {
+        offsets[n] = 3 * n;
+      }
+    });
 #endif
 }
 
