@@ -313,7 +313,8 @@ void pmb_destroy(pmb_context *context);
 
 /* Binds a volume: checks the descriptor, reads every sample once and keeps min and max of every brick (PMB paper,
  * section 4.1), about 1/57 byte per float sample. Call it again when a sample or the descriptor has changed, not when
- * only the isovalue has. On failure no volume is bound. */
+ * only the isovalue has. A volume of the same type and dims takes over the memory of the one before, such as the next
+ * step of a time series. On failure no volume is bound. */
 pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume);
 
 /* Forgets the volume and frees what was kept for it (a NULL context is allowed). */

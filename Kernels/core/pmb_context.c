@@ -245,18 +245,24 @@ void pmb_destroy(pmb_context *context)
   }
 }
 
+/* Forgets the volume, but not the backend's memory for it. */
+static void forget(pmb_context *context)
+{
+  pmb_free_parts(context, NULL, 1);
+  pmb_free_buffers(context, (pmb_buffer *[]){ &context->isovalues, &context->sizes, &context->copied, NULL });
+  context->bound = context->counted = 0;
+  context->classified_begin = context->classified_end = 0;
+  context->at_once = 1;
+  context->info.bricks = context->info.active_bricks = context->info.nonfinite_bricks = 0;
+  context->info.minimum = 0;
+  context->info.maximum = -1;
+}
+
 void pmb_unbind(pmb_context *context)
 {
   if (context) {
     context->backend->unbind(context);
-    pmb_free_parts(context, NULL, 1);
-    pmb_free_buffers(context, (pmb_buffer *[]){ &context->isovalues, &context->sizes, &context->copied, NULL });
-    context->bound = context->counted = 0;
-    context->classified_begin = context->classified_end = 0;
-    context->at_once = 1;
-    context->info.bricks = context->info.active_bricks = context->info.nonfinite_bricks = 0;
-    context->info.minimum = 0;
-    context->info.maximum = -1;
+    forget(context);
   }
 }
 
@@ -336,10 +342,17 @@ static pmb_status check_volume(pmb_context *context, const pmb_volume *volume)
   return check_dims(context, volume);
 }
 
-pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)
+/* 1: a volume needs the memory that the bound one has, such as the next step of a time series. */
+static int fits_memory(const pmb_context *context, const pmb_volume *next)
 {
-  PMB_STEP(pmb_begin(context));
-  pmb_unbind(context);
+  const pmb_volume *v = &context->volume;
+  return context->bound && next && next->struct_size == sizeof(*next) && v->type == next->type &&
+    memcmp(v->dims, next->dims, sizeof(v->dims)) == 0 && v->on_device == next->on_device &&
+    !v->sample_flags == !next->sample_flags && !v->cell_flags == !next->cell_flags;
+}
+
+static pmb_status bind_volume(pmb_context *context, const pmb_volume *volume)
+{
   PMB_STEP(check_volume(context, volume));
   context->volume = *volume;
   PMB_STEP(check_layers(context, volume));
@@ -353,7 +366,18 @@ pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)
   }
   memcpy(context->frame.first, volume->first, sizeof(context->frame.first));
   PMB_STEP(pmb_hidden_find(context));
-  const pmb_status status = context->backend->bind(context);
+  return context->backend->bind(context);
+}
+
+pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)
+{
+  PMB_STEP(pmb_begin(context));
+  if (fits_memory(context, volume)) {
+    forget(context);
+  } else {
+    pmb_unbind(context);
+  }
+  const pmb_status status = bind_volume(context, volume);
   if (status != PMB_OK) {
     pmb_unbind(context);
     return status;

@@ -281,6 +281,10 @@ pmb_status pmb_cuda_bind(pmb_context *context)
   status = status == PMB_OK ? pmb_cuda_await_caller(cuda, v->on_device, v->stream, "pmb_bind") : status;
   pmb_cuda_end(cuda);
   PMB_STEP(status);
+  cuda->counted = 0;
+  for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
+    cuda->kept[i].there = 0;
+  }
   PMB_STEP(pmb_cuda_find_volume(cuda));
   PMB_STEP(pmb_cuda_begin(cuda, 1));
   context->info.minimum = cuda->volume->minimum;
