@@ -149,6 +149,12 @@ typedef struct pmb_volume {
    * copied within the GPU. Needs PMB_DEVICE_GPU. */
   int on_device;
   void *stream;
+  /* Layers of bricks along z, 4 samples each, that give points and triangles: layer_count from first_layer on; 0, 0: all. For
+   * slabs of a volume that does not fit in memory: bind the slab's layers with 4 samples below and 5 above (fewer where the whole
+   * ends), and its mesh has the bytes that the whole gives these layers. Id n + i, n being the slab's points of the isovalue, is
+   * point i of the slab above. So the meshes of all slabs, one after another, are the mesh of the whole, once each id has grown
+   * by the isovalue's points of the slabs below, and each cell by that of the piece's first sample. */
+  int64_t first_layer, layer_count;
 } pmb_volume;
 
 /* What to extract. */
@@ -307,7 +313,8 @@ void pmb_destroy(pmb_context *context);
 
 /* Binds a volume: checks the descriptor, reads every sample once and keeps min and max of every brick (PMB paper,
  * section 4.1), about 1/57 byte per float sample. Call it again when a sample or the descriptor has changed, not when
- * only the isovalue has. On failure no volume is bound. */
+ * only the isovalue has. A volume of the same type and dims takes over the memory of the one before, such as the next
+ * step of a time series. On failure no volume is bound. */
 pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume);
 
 /* Forgets the volume and frees what was kept for it (a NULL context is allowed). */

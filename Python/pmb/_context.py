@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from ._core import Context
 
+KEPT_BYTES = 64 << 20  # on a GPU, at most, by an idle context
 _KEPT = 4  # idle contexts of a kind
 _idle: dict[tuple[int, int, int], list[Context]] = {}
 _threads = 0

@@ -147,7 +147,9 @@ class Volume:
         """Give the array and the summary free. Garbage collection does it too."""
         if self._context is not None:
             context, self._context = self._context, None
-            context.unbind()
+            # The next tensor of this shape takes over what little the context has on the GPU beside it.
+            if self._gpu is None or context.info()["device_bytes"] > _context.KEPT_BYTES:
+                context.unbind()
             _context.give_back(context, self._key)
 
     def __enter__(self) -> Volume:

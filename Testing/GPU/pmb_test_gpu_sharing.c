@@ -48,6 +48,32 @@ static void uploads_are_shared(void)
   pmb_destroy(a);
 }
 
+/* The next step of a time series takes over the memory of the one before, as it is after its mesh was made. */
+static void the_next_step_allocates_nothing(void)
+{
+  enum { N = 60 };
+  test_rng rng = { 6 };
+  OWNED_CONTEXT gpu = gpu_new(0), cpu = cpu_new();
+  OWNED_VOLUME v = volume_of(PMB_FLOAT32, N, N, N, LAYOUT_PACKED);
+  int64_t held = 0;
+  for (int step = 0; step < 3; step++) {
+    OWNED_MESH want, got;
+    const double isovalue = 0.5;
+    test_about("step %d", step);
+    volume_fill(&v, DATA_SMOOTH, &rng);
+    bind_to(gpu, &v.view);
+    bind_to(cpu, &v.view);
+    check_uploads(gpu, step + 1, 1, "each step is sent");
+    CHECK(step == 0 || info_of(gpu).device_bytes == held, "%lld bytes, not %lld",
+      (long long)info_of(gpu).device_bytes, (long long)held);
+    CHECK_STATUS(cpu, mesh_extract(cpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
+    CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
+    CHECK(want.sizes.triangles > 50, "only %lld triangles", (long long)want.sizes.triangles);
+    mesh_equal(&want, &got, "of its own step");
+    held = info_of(gpu).device_bytes;
+  }
+}
+
 /* Different volumes in the memory of a volume with version 1 are not shared. */
 static void different_volumes_are_not_shared(void)
 {
@@ -218,6 +244,7 @@ static void nothing_is_left(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(uploads_are_shared)
+  CASE(the_next_step_allocates_nothing)
   CASE(different_volumes_are_not_shared)
   CASE(changed_samples_are_read)
   CASE(idle_contexts_make_room)

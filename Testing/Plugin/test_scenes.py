@@ -36,7 +36,8 @@ LESS_EXACT = {
     "Isosurface, translucent": {"inside": 4, "rims": .02},  # two layers, each rounded; FXAA smooths translucent meshes alone
     "Isosurface, translucent: no light": {"rims": .05},
     "Isosurface, translucent: spots": {"rims": .04},  # the cone's edge, of two layers
-    "Isosurface, translucent: stereo Red-Blue": {"most": 16},
+    "Isosurface, translucent: stereo Red-Blue": {"most": 16, "rims": .03},  # rims of both eyes
+    "Isosurface: no light": {"share": .01},  # colors in full, in the 256 steps of a mesh's table, at its corners
     "Anaglyph": {"inside": 6},  # a mixture of both eyes' colors, which multiplies differences
     "Grid": {"rims": .01},  # labels
     "several samples": {"rims": .012},  # at other places

@@ -306,6 +306,34 @@ static int is_same(const pmb_cuda_volume *v, const pmb_cuda *cuda)
     v->own.device == cuda->device && v->own.generation == cuda->own.generation;
 }
 
+/* Takes a volume off a context, and out of the list if it was the last context's. Call it with the lock. Returns the volume
+ * then, with its memory; else NULL. */
+static pmb_cuda_volume *take_volume(pmb_cuda *cuda)
+{
+  pmb_cuda_volume *volume = cuda->volume;
+  cuda->volume = NULL;
+  if (!volume || sharers_of(volume, 0) > 0) {
+    return NULL;
+  }
+  pmb_cuda_volume **at = &volumes;
+  while (*at != volume) {
+    at = &(*at)->next;
+  }
+  *at = volume->next;
+  volume->state = PMB_CUDA_ON_HOST;
+  return volume;
+}
+
+/* Frees a volume that is in no list. */
+static void end_volume(pmb_cuda_volume *volume)
+{
+  if (volume) {
+    free_all(&volume->own);
+    free(volume);
+  }
+}
+
+/* The context's volume before gives its memory to a new one, unless other contexts have it. */
 pmb_status pmb_cuda_find_volume(pmb_cuda *cuda)
 {
   pthread_mutex_lock(&lock);
@@ -313,14 +341,23 @@ pmb_status pmb_cuda_find_volume(pmb_cuda *cuda)
   while (volume && !is_same(volume, cuda)) {
     volume = volume->next;
   }
-  if (!volume && (volume = (pmb_cuda_volume *)calloc(1, sizeof(*volume)))) {
-    volume->key = cuda->context->volume;
-    volume->own.device = cuda->device;
-    volume->own.generation = cuda->own.generation;
-    volume->next = volumes;
-    volumes = volume;
+  if (!volume || volume != cuda->volume) {
+    pmb_cuda_volume *before = take_volume(cuda);
+    if (!volume && !before) {
+      before = (pmb_cuda_volume *)calloc(1, sizeof(*before));
+    }
+    if (!volume && before) {
+      volume = before;
+      before = NULL;
+      volume->key = cuda->context->volume;
+      volume->own.device = cuda->device;
+      volume->own.generation = cuda->own.generation;
+      volume->next = volumes;
+      volumes = volume;
+    }
+    end_volume(before);
+    cuda->volume = volume;
   }
-  cuda->volume = volume;
   pthread_mutex_unlock(&lock);
   return volume
     ? PMB_OK
@@ -329,18 +366,8 @@ pmb_status pmb_cuda_find_volume(pmb_cuda *cuda)
 
 void pmb_cuda_drop_volume(pmb_cuda *cuda)
 {
-  pmb_cuda_volume *volume = cuda->volume;
   pthread_mutex_lock(&lock);
-  cuda->volume = NULL;
-  if (volume && sharers_of(volume, 0) == 0) {
-    pmb_cuda_volume **at = &volumes;
-    while (*at != volume) {
-      at = &(*at)->next;
-    }
-    *at = volume->next;
-    free_volume(volume);
-    free(volume);
-  }
+  end_volume(take_volume(cuda));
   pthread_mutex_unlock(&lock);
 }
 
