@@ -44,14 +44,11 @@ for file in "$plugin" "$module" "$headers"; do
 done
 same="\\(= $(dpkg-deb -f "$module" Version | sed 's/[.~]/\\&/g')\\)"
 says "$plugin" Depends "libvtk-pmb-contour $same"
-says "$plugin" Depends 'paraview \(>= '
 says "$plugin" Depends 'libqt5svg5|qt6-svg-plugins'
 says "$plugin" Depends 'paraview \(<< '
 says "$module" Depends 'paraview \(<< |libvtk9\.[0-9]' # ParaView's own VTK, or Debian's, which ParaView 6 uses
-says "$module" Depends 'libc6 '
 says "$module" Conflicts 'libvtk9-pmb-contour'
 says "$headers" Depends "libvtk-pmb-contour $same"
-says "$plugin" Section science
 pass "their fields and owners"
 
 find "$work"/*pmb-contour* -type f | sed "s|$work/[^/]*/||" | sort >"$work/files"

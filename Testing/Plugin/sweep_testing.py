@@ -23,6 +23,11 @@ from plugin_testing import true
 CRASHED = "it crashed or hung"
 SILENT = 60  # seconds after which a process is ended
 RESULT = "result of the sweep: "
+# Filters that crash with data without time steps, before or behind stock Contour as well.
+WITHOUT_TIME = ("CriticalTime",) if simple.GetParaViewVersion() > (5, 11) else ()
+if simple.GetParaViewVersion() >= (6, 0):
+    WITHOUT_TIME += ("LegacyParticlePath", "LegacyStreakLine", "ParticlePath", "ParticlePathLines", "ParticleTracer",
+                     "StreakLine", "TemporalSmoothing")
 
 
 # --- proxies --------------------------------------------------------------------------------------------------------

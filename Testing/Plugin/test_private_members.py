@@ -91,6 +91,4 @@ def test_definitions_can_be_missing():
 
 
 load_plugin()
-if sys.argv[1:] == ["without"]:
-    run(isosurface_is_missing)
-run(test_each_can_be_missing, test_definitions_can_be_missing)
+run(*([isosurface_is_missing] if sys.argv[1:] else [test_each_can_be_missing, test_definitions_can_be_missing]))
