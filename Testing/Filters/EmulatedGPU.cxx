@@ -30,7 +30,7 @@ namespace
 {
 struct Plan
 {
-  int FailIn = 0, LoseBeforeIn = 0, LoseAfterIn = 0;
+  int FailIn = 0;
   gpu_fault Fault = GPU_NO_MEMORY;
 };
 
@@ -118,10 +118,6 @@ pmb_status Run(gpu_call call, pmb_context* context, bool onGPU, const Call& real
     {
       Wrong("a context is used after an internal error");
     }
-    if (IsNow(plan.LoseBeforeIn))
-    {
-      Lose(InfoOf(context).device_number);
-    }
     if (IsNow(plan.FailIn))
     {
       // The first calls of pmb_create ask which GPUs there are.
@@ -134,10 +130,6 @@ pmb_status Run(gpu_call call, pmb_context* context, bool onGPU, const Call& real
   if (context)
   {
     machine.Contexts[context].Failed |= status == PMB_INTERNAL;
-    if (IsNow(plan.LoseAfterIn))
-    {
-      Lose(InfoOf(context).device_number);
-    }
   }
   return status;
 }
@@ -219,26 +211,15 @@ WRAP(pmb_status, pmb_emit, pmb_context* context, const pmb_mesh* mesh)
   return Run(GPU_EMIT, context, IsOnGPU(context), [&] { return __real_pmb_emit(context, mesh); });
 }
 
-namespace
-{
-template <typename Call>
-pmb_status Summarize(pmb_context* context, const Call& real)
-{
-  const bool planned = TheMachine().Plans[GPU_SUMMARY].FailIn == 1;
-  const pmb_status status = Run(GPU_SUMMARY, context, IsOnGPU(context), real);
-  TheMachine().Facts.cut += status == PMB_INTERNAL && !planned;
-  return status;
-}
-}
-
 WRAP(pmb_status, pmb_suggest, pmb_context* context, int64_t most, double* isovalues, int64_t* count)
 {
-  return Summarize(context, [&] { return __real_pmb_suggest(context, most, isovalues, count); });
+  return Run(
+    GPU_SUMMARY, context, IsOnGPU(context), [&] { return __real_pmb_suggest(context, most, isovalues, count); });
 }
 
 WRAP(pmb_status, pmb_histogram, pmb_context* context, const pmb_histogram_request* request)
 {
-  return Summarize(context, [&] { return __real_pmb_histogram(context, request); });
+  return Run(GPU_SUMMARY, context, IsOnGPU(context), [&] { return __real_pmb_histogram(context, request); });
 }
 
 WRAP(pmb_status, pmb_cast_rays, pmb_context* context, const pmb_ray_request* request)
@@ -315,22 +296,13 @@ void gpu_reset()
   std::fill(TheMachine().Plans, TheMachine().Plans + GPU_CALLS, Plan());
   TheMachine().FailMeasure = TheMachine().AwaitStop = false;
   TheMachine().Facts = {};
+  pmb_gpu_restore();
 }
 
 void gpu_fail_at(gpu_call call, int n, gpu_fault fault)
 {
   TheMachine().Plans[call].FailIn = n;
   TheMachine().Plans[call].Fault = fault;
-}
-
-void gpu_lose_before(gpu_call call, int n)
-{
-  TheMachine().Plans[call].LoseBeforeIn = n;
-}
-
-void gpu_lose_after(gpu_call call, int n)
-{
-  TheMachine().Plans[call].LoseAfterIn = n;
 }
 
 void gpu_lose_all()
