@@ -18,7 +18,7 @@ PLACE = ("Filters", "Accelerated Algorithms", "PMB Contour")
 PROPERTIES = {"SelectInputScalars", "ComputeNormals", "NormalEstimator", "ComputeGradients", "ComputeScalars",
               "OutputPointsPrecision", "InterpolateAttributes", "ChooseArrays", "PointArrays", "CellArrays",
               "RemoveDegenerateTriangles", "Use64BitIds", "ComputeMeasures", "ContourValues", "Device", "DeviceIndex",
-              "DeviceMemoryLimit", "ReleaseDeviceMemory", "NumberOfThreads"}
+              "DeviceMemoryLimit", "ReleaseDeviceMemory", "NumberOfThreads", "MemoryLimit"}
 PAGES = "qthelp://parallelmarchingblocks.org/ParallelMarchingBlocks/"  # Qt writes host names in lower case
 
 

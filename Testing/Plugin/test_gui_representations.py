@@ -84,7 +84,7 @@ def slider(window):
     if not window.has_panel():
         gui_testing.say("  not looked at: the plugin was built without its panel")
         return
-    wavelet = simple.Elevation(Input=simple.Wavelet())
+    wavelet = simple.Elevation(Input=simple.Wavelet(), LowPoint=[-10] * 3, HighPoint=[10] * 3)
     contour = simple.PMBContour(Input=wavelet, ContourBy=["POINTS", "RTData"], Isosurfaces=[157])
     contour.UpdatePipeline()
     suggested = list(contour.GetPropertyValue("SuggestedIsovalues"))
