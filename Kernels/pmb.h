@@ -149,6 +149,12 @@ typedef struct pmb_volume {
    * copied within the GPU. Needs PMB_DEVICE_GPU. */
   int on_device;
   void *stream;
+  /* Layers of bricks along z, 4 samples each, that give points and triangles: layer_count from first_layer on; 0, 0: all. For
+   * slabs of a volume that does not fit in memory: bind the slab's layers with 4 samples below and 5 above (fewer where the whole
+   * ends), and its mesh has the bytes that the whole gives these layers. Id n + i, n being the slab's points of the isovalue, is
+   * point i of the slab above. So the meshes of all slabs, one after another, are the mesh of the whole, once each id has grown
+   * by the isovalue's points of the slabs below, and each cell by that of the piece's first sample. */
+  int64_t first_layer, layer_count;
 } pmb_volume;
 
 /* What to extract. */

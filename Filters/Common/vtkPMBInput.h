@@ -88,6 +88,13 @@ public:
   // take the volume.
   void Describe(vtkImageData* image, vtkMTimeType imageTime, vtkDataArray* array, int component);
 
+  // Only some layers of bricks give points and triangles: see pmb_volume.
+  void SetLayers(int first, int count)
+  {
+    this->Volume.first_layer = first;
+    this->Volume.layer_count = count;
+  }
+
   // Whether the other describes the same samples at the same place, unchanged since.
   bool Matches(const Binding& other) const;
 

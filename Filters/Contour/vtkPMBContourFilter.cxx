@@ -111,6 +111,10 @@ int vtkPMBContourFilter::RequestUpdateExtent(
   inInfo->CopyEntry(outInfo, Pipeline::UPDATE_NUMBER_OF_PIECES());
   inInfo->Set(
     Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), outInfo->Get(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS()) + more);
+  if (this->MemoryLimit > 0 && !more)
+  {
+    vtkPMB::Slabs::AskForFirst(inInfo);
+  }
   return 1;
 }
 
@@ -175,6 +179,7 @@ void vtkPMBContourFilter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Device: " << devices[this->Device] << "\n";
   os << indent << "Device Index: " << this->DeviceIndex << "\n";
   os << indent << "Device Memory Limit: " << this->DeviceMemoryLimit << "\n";
+  os << indent << "Memory Limit: " << this->MemoryLimit << "\n";
   os << indent << "Number Of Threads: " << this->NumberOfThreads << "\n";
   os << indent << "Number Of Binds: " << this->NumberOfBinds << "\n";
   os << indent << "Number Of Uploads: " << this->GetNumberOfUploads() << "\n";

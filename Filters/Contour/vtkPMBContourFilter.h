@@ -338,6 +338,19 @@ public:
   vtkGetMacro(DeviceMemoryLimit, double);
   ///@}
 
+  ///@{
+  /**
+   * How much memory, in MiB, the input may take; 0, the default: any. A source that can read a part of its volume, as those of raw,
+   * .vti and .pvti files can, is then asked for one slab of whole layers of bricks after another, and never loads a volume that
+   * exceeds the limit. The mesh is the same to the byte. Besides the limit this needs the memory of the mesh, and what the source
+   * itself needs. The next isovalue reads slabs again only where it lies in the range of their samples. The input is empty
+   * afterwards: other filters on the same source make it read again. No isovalue is suggested. No effect on several pieces, on
+   * composite input, and where the input has the whole volume already.
+   */
+  vtkSetClampMacro(MemoryLimit, int, 0, VTK_INT_MAX);
+  vtkGetMacro(MemoryLimit, int);
+  ///@}
+
   /**
    * Frees the GPU memory of this filter, and the memory that all filters of this class keep for later outputs. The output
    * stays, and the next execution uploads the volume again. Any thread may call this; during an execution it takes effect at
@@ -425,6 +438,7 @@ protected:
   int Device = AUTOMATIC;
   int DeviceIndex = -1;
   double DeviceMemoryLimit = 0.0;
+  int MemoryLimit = 0;
   int NumberOfThreads = 0;
   vtkIdType NumberOfBinds = 0;
   vtkTypeInt64 PeakExtraBytes = 0;

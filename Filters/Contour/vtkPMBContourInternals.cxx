@@ -22,6 +22,7 @@
 #include <chrono>
 #include <cmath>
 #include <new>
+#include <numeric>
 #include <sstream>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -46,6 +47,7 @@ struct vtkPMBContourFilter::vtkInternals::Job
   vtkPMB::Binding Volume;
   Clock::time_point Start = Clock::now();
   bool WasLost = false; // the context was
+  bool IsSlab = false;  // of a volume that exceeds the memory limit
 
   // Begins a step that calls the core. A lost context is made anew only once, so that repeated faults are reported.
   void BeginCall(Steps::Step step)
@@ -204,6 +206,8 @@ void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inp
   }
   auto* owner = vtkAlgorithm::SafeDownCast(inInfo->Get(STANDS_IN_FOR()));
   job.StandsIn = owner != nullptr;
+  const bool inSlabs = this->Filter->MemoryLimit > 0 && job.Alone && !owner && !this->IsComposite() &&
+    this->Slabs.Begin(this->Filter, inInfo);
   job.Changed = vtkPMB::LastChange(owner ? owner : this->Filter, job.Image);
   if (owner) // VTK's own filters read all samples again after Modified()
   {
@@ -231,7 +235,7 @@ void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inp
   {
     this->Warn(this->Told(entry.first) ? entry.second : "");
   }
-  thick == 2 ? this->RunSlice(job) : this->RunVolume(job);
+  thick == 2 ? this->RunSlice(job) : inSlabs ? this->RunSlabs(job, inputVector) : this->RunVolume(job);
 }
 
 // A block may lack the array that others have, and then has no surface. If all lack it, OnEnd() reports that.
@@ -296,6 +300,10 @@ void vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
 void vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 {
   job.Volume.Describe(job.Image, job.Changed, job.Array, this->Filter->ArrayComponent);
+  if (job.IsSlab)
+  {
+    job.Volume.SetLayers(this->Slabs.GetFirstLayer(), this->Slabs.GetLayerCount());
+  }
   job.Context = &this->Contexts->Choose(job.Volume, this->IsComposite());
   job.Context->Ask({ this->Filter->Device, this->Filter->DeviceIndex, this->Filter->DeviceMemoryLimit,
                      this->Filter->NumberOfThreads },
@@ -306,6 +314,48 @@ void vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
       this->Contour(job);
       return PMB_OK;
     });
+}
+
+// Contours one slab after another. The mesh has the bytes that the whole volume gives.
+void vtkPMBContourFilter::vtkInternals::RunSlabs(Job& job, vtkInformationVector** inputVector)
+{
+  struct AtEnd
+  {
+    vtkPMB::Slabs& Slabs;
+    ~AtEnd() { this->Slabs.Finish(); }
+  } const atEnd{ this->Slabs };
+  if (job.Suggests)
+  {
+    this->Sum.Note = "; no isovalue is suggested for a volume that exceeds the memory limit: those set are used";
+    job.Isovalues.resize(std::max<size_t>(job.Isovalues.size(), 1), 0.0);
+  }
+  for (this->Slabs.Start(job.Array->GetName()); this->Slabs.Next(job.Isovalues);)
+  {
+    vtkNew<vtkPolyData> part;
+    Job slab = { vtkImageData::GetData(inputVector[0]), part, Steps(this->Filter) };
+    slab.IsSlab = true;
+    slab.Changed = vtkPMB::LastChange(this->Filter, slab.Image);
+    slab.Isovalues = job.Isovalues;
+    this->FindArray(slab, inputVector);
+    this->RunVolume(slab);
+    this->Warn(slab.Context->Warning);
+    job.Image = slab.Image;
+    job.Array = slab.Array;
+    job.Context = slab.Context;
+    this->Slabs.Take(slab.Context->GetInfo(), part, slab.Parts);
+    slab.Context->Unbind();
+    slab.Context->Warning.clear();
+  }
+  this->Sum.Reading = this->Slabs.Describe();
+  job.Parts = this->Slabs.GetParts();
+  this->Counted = std::accumulate(job.Parts.begin(), job.Parts.end(), pmb_sizes(),
+    [](pmb_sizes a, pmb_sizes b) {
+      return pmb_sizes{ a.points + b.points, a.triangles + b.triangles };
+    });
+  vtkPMB::Output whole(this->Filter, job.Image, job.Array, this->Counted, &this->Memory, /*onGPU=*/false);
+  whole.Finish(job.Output, /*threads=*/0, job.Progress.GetReport());
+  this->Slabs.Join(job.Output);
+  this->Measure(job, whole.GetMesh());
 }
 
 void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
@@ -340,7 +390,7 @@ void vtkPMBContourFilter::vtkInternals::Bind(Job& job)
   const bool isBound = job.Volume.Matches(job.Context->Bound);
   job.Progress.Skip(Steps::COPY, job.Volume.IsInPlace());
   job.Progress.Skip(Steps::CELLS, job.Image->GetCellData()->GetNumberOfArrays() == 0);
-  job.Progress.Skip(Steps::MEASURE, !this->Filter->ComputeMeasures);
+  job.Progress.Skip(Steps::MEASURE, job.IsSlab || !this->Filter->ComputeMeasures);
   this->Sum.Reading = "volume unchanged, ";
   if (isBound)
   {
@@ -364,7 +414,7 @@ void vtkPMBContourFilter::vtkInternals::Bind(Job& job)
 void vtkPMBContourFilter::vtkInternals::Explore(Job& job)
 {
   vtkDoubleArray* isovalues = this->Filter->SuggestedIsovalues;
-  this->Explored = job.Alone && !job.StandsIn && !this->IsComposite() ? job.Context : nullptr;
+  this->Explored = job.Alone && !job.IsSlab && !job.StandsIn && !this->IsComposite() ? job.Context : nullptr;
   if (this->Explored && this->ExploredBind != this->Filter->NumberOfBinds)
   {
     job.BeginCall(Steps::SUGGEST);
@@ -431,13 +481,11 @@ void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
   }
   job.Progress.Begin(Steps::CELLS);
   arrays.Finish(job.Output, job.Context->GetInfo().threads, job.Progress.GetReport());
-  if (this->Filter->ComputeMeasures)
+  if (job.IsSlab)
   {
-    job.Progress.Begin(Steps::MEASURE);
-    this->Check(job, vtkPMB::MeasureSurface(context, arrays.GetMesh(), job.Parts, job.Isovalues, job.Output),
-      /*onCPU=*/true,
-      "The surface could not be measured: ", ". Turn ComputeMeasures off to get the surface without measures.");
+    return;
   }
+  this->Measure(job, arrays.GetMesh());
   this->Check(job, arrays.KeepRanges(context, job.Parts, job.Output), /*onCPU=*/true);
   if (job.Context->OnGPU && this->Filter->RemoveDegenerateTriangles != 2 && sizes.triangles > 0)
   {
@@ -446,6 +494,17 @@ void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
   const pmb_info info = job.Context->GetInfo();
   const vtkTypeInt64 extra = info.peak_bytes - info.bytes + this->Contexts->GetHostBytes() + arrays.GetExtraBytes();
   this->Filter->PeakExtraBytes = std::max(this->Filter->PeakExtraBytes, extra);
+}
+
+void vtkPMBContourFilter::vtkInternals::Measure(Job& job, const pmb_mesh& mesh)
+{
+  if (this->Filter->ComputeMeasures)
+  {
+    job.Progress.Begin(Steps::MEASURE);
+    this->Check(job, vtkPMB::MeasureSurface(job.Context->Get(), mesh, job.Parts, job.Isovalues, job.Output),
+      /*onCPU=*/true,
+      "The surface could not be measured: ", ". Turn ComputeMeasures off to get the surface without measures.");
+  }
 }
 
 void vtkPMBContourFilter::vtkInternals::Check(

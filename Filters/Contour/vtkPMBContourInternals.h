@@ -7,6 +7,7 @@
 
 #include "vtkPMBContexts.h"
 #include "vtkPMBContourFilter.h"
+#include "vtkPMBContourSlabs.h"
 #include "vtkPMBContourTotals.h"
 #include "vtkPMBMemory.h"
 
@@ -50,10 +51,12 @@ private:
   void ReadIsovalues(Job& job);
   void RunSlice(Job& job);
   void RunVolume(Job& job);
+  void RunSlabs(Job& job, vtkInformationVector** inputVector);
   void Contour(Job& job);
   void Bind(Job& job);
   void Explore(Job& job);
   void Emit(Job& job, pmb_sizes& sizes);
+  void Measure(Job& job, const pmb_mesh& mesh); // on request
   // Throws for every status but PMB_OK. onCPU: the CPU failed, so this is no reason to give a GPU up.
   void Check(Job& job, pmb_status status, bool onCPU = false,
     const char* before = "The contour failed: ", const char* after = "");
@@ -66,6 +69,7 @@ private:
   // Blocks take turns where vtkThreadedCompositeDataPipeline runs several at a time: each uses all cores.
   std::mutex OneBlock;
 
+  vtkPMB::Slabs Slabs;                 // of a volume that exceeds the memory limit
   vtkPMB::Totals Sum;                  // of all blocks of an execution
   pmb_sizes Counted = {};              // of the current block
   vtkPMB::Context* Explored = nullptr; // has the volume of the suggestions; null: several blocks or pieces

@@ -287,7 +287,10 @@ void Output::CopyCells(int threads, const Report& report)
 
 void Output::Finish(vtkPolyData* output, int threads, const Report& report)
 {
-  this->CopyCells(threads, report);
+  if (threads > 0)
+  {
+    this->CopyCells(threads, report);
+  }
   Surface::Finish(output);
   for (vtkAbstractArray* array : this->CellArrays)
   {

@@ -54,7 +54,7 @@ public:
   pmb_sizes AddCopies(
     const std::vector<pmb_sizes>& before, const std::vector<pmb_sizes>& after, const int64_t* copied);
 
-  // After the core has written: copies the cell arrays, on at most so many threads, and fills the output.
+  // After the core has written: copies the cell arrays, on at most so many threads (0: leaves them), and fills the output.
   void Finish(vtkPolyData* output, int threads, const Report& report);
 
 private:

@@ -8,6 +8,7 @@
 #include "core/pmb_memory.h"
 #include "core/pmb_path.h"
 #include "pmb.h"
+#include "shared/pmb_brick.h"
 #include "shared/pmb_point.h"
 
 /* Isovalues that a backend processes together. The mesh holds their results one after another. */
@@ -78,6 +79,8 @@ struct pmb_context {
   pmb_frame frame;
   int counted;
   int remove_degenerate;
+  int64_t layers[2];    /* of bricks along z: the first one to extract, and the one after the last */
+  int64_t points_above; /* most points of an isovalue in the layer above these, whose ids triangles use */
   int64_t isovalue_count;
   int64_t at_once;                          /* isovalues that the backend takes in a group at most */
   int64_t classified_begin, classified_end; /* the isovalues whose bricks the backend holds now */
@@ -120,6 +123,12 @@ pmb_status pmb_check_filled(pmb_context *context, const char *call, const pmb_me
 static inline int64_t pmb_smaller(int64_t a, int64_t b)
 {
   return a < b ? a : b;
+}
+
+/* The number of layers of bricks along z. */
+static inline int64_t pmb_brick_layers(const pmb_volume *volume)
+{
+  return (volume->dims[2] + PMB_BRICK_Z - 1) / PMB_BRICK_Z;
 }
 
 /* The number of chunks of n elements. */

@@ -288,6 +288,20 @@ static pmb_status check_dims(pmb_context *context, const pmb_volume *volume)
   return PMB_OK;
 }
 
+/* Sets the layers of bricks to extract. */
+static pmb_status check_layers(pmb_context *context, const pmb_volume *volume)
+{
+  const int64_t first = volume->first_layer, count = volume->layer_count, all = pmb_brick_layers(volume);
+  if (first < 0 || count < 0 || count > all || first > all - count || (first > 0 && count == 0)) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_bind: first_layer is %lld and layer_count %lld, but the volume has %lld layers of bricks",
+      (long long)first, (long long)count, (long long)all);
+  }
+  context->layers[0] = first;
+  context->layers[1] = count > 0 ? first + count : all;
+  return PMB_OK;
+}
+
 /* Fills in packed strides. Offsets of all samples must fit 64 bits. */
 static pmb_status check_strides(pmb_context *context, pmb_volume *volume)
 {
@@ -341,6 +355,7 @@ static pmb_status bind_volume(pmb_context *context, const pmb_volume *volume)
 {
   PMB_STEP(check_volume(context, volume));
   context->volume = *volume;
+  PMB_STEP(check_layers(context, volume));
   PMB_STEP(check_strides(context, &context->volume));
   const double *w = volume->index_to_world;
   if (!pmb_frame_make(w, &context->frame)) {
@@ -438,8 +453,10 @@ pmb_status pmb_run_groups(pmb_context *context, const pmb_mesh *mesh, pmb_sizes 
   *total = (pmb_sizes){ 0, 0 };
   for (int64_t i = 0; i < context->isovalue_count;) {
     const int64_t left = context->isovalue_count - i;
+    /* A GPU leaves out the last bricks of a group. Those above a range of layers are the last only of one isovalue. */
+    const int one = context->info.device == PMB_DEVICE_GPU && context->layers[1] < pmb_brick_layers(&context->volume);
     const pmb_group group = { (const pmb_isovalue *)context->isovalues.data + i, (pmb_sizes *)context->sizes.data + i,
-      left < context->at_once ? left : context->at_once, *total };
+      one ? 1 : pmb_smaller(left, context->at_once), *total };
     const pmb_status status =
       mesh ? emit_group(context, i, &group, mesh) : classify_group(context, i, &group, (double)(i + group.count));
     if (status == PMB_OUT_OF_MEMORY && group.count > 1) { /* try again with smaller groups */
@@ -470,6 +487,7 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
   PMB_STEP(pmb_reserve(context, &context->sizes, n + 1, sizeof(pmb_sizes), "the isovalues"));
   context->isovalue_count = n;
   context->remove_degenerate = request->remove_degenerate != 0;
+  context->points_above = 0;
   pmb_isovalue *isovalues = context->isovalues.data;
   for (int64_t i = 0; i < n; ++i) {
     isovalues[i] = pmb_isovalue_make(request->isovalues[i], context->volume.type, context->remove_degenerate);

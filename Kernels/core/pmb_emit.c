@@ -59,7 +59,8 @@ pmb_status pmb_check_mesh(pmb_context *context, const char *call, const pmb_mesh
   PMB_STEP(pmb_check_host(context, call, mesh->on_device && context->info.device != PMB_DEVICE_GPU));
   PMB_STEP(check_arrays(context, call, mesh, total));
   if (mesh->id_type == PMB_INT32 &&
-    ((mesh->triangles && total.points - 1 > INT32_MAX) || (mesh->offsets && total.triangles > INT32_MAX / 3))) {
+    ((mesh->triangles && total.points - 1 > INT32_MAX - context->points_above) ||
+      (mesh->offsets && total.triangles > INT32_MAX / 3))) {
     return pmb_fail(context, PMB_TOO_LARGE, "%s: %lld points and %lld triangles do not fit 32-bit ids; use PMB_INT64",
       call, (long long)total.points, (long long)total.triangles);
   }

@@ -159,13 +159,16 @@ static size_t record_chunks(const pmb_cpu *cpu, int64_t records)
 /* Pass select: the active bricks, in order (PMB paper, section 4.2, without its atomics). */
 static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
 {
-  const int64_t all = cpu->brick_count, workers = context->crew.workers;
+  const int64_t layer = cpu->bricks[0] * cpu->bricks[1], workers = context->crew.workers;
+  cpu->select_begin = layer * context->layers[0];
+  cpu->select_end = layer * pmb_smaller(context->layers[1] + 1, cpu->bricks[2]);
+  const int64_t all = cpu->select_end - cpu->select_begin;
   cpu->select_chunk = PMB_CPU_SELECT_CHUNK;
   while (cpu->select_chunk > PMB_CPU_SELECT_CHUNK_LEAST && all / cpu->select_chunk < 4 * workers) {
     cpu->select_chunk /= 2;
   }
   const size_t chunks = (size_t)pmb_chunks(all, cpu->select_chunk);
-  PMB_STEP(pmb_reserve(context, &cpu->found.map, all, sizeof(uint32_t), "the brick map"));
+  PMB_STEP(pmb_reserve(context, &cpu->found.map, cpu->brick_count, sizeof(uint32_t), "the brick map"));
   PMB_STEP(pmb_reserve(context, &cpu->counts, (int64_t)chunks, sizeof(int64_t), "the brick map"));
   PMB_STEP(run(context, workers_for(context, all, PMB_CPU_LOOKED_AT_EACH), chunks, cpu->loops.select_count, cpu));
   int64_t *counts = cpu->counts.data;
@@ -192,9 +195,27 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
     context, workers_for(context, active + all / 8, PMB_CPU_LISTED_EACH), chunks, cpu->loops.select_write, cpu);
 }
 
-/* Pass scan: replaces the size of each chunk by that of all chunks before it. Returns the size of all. */
-static pmb_sizes scan(pmb_cpu *cpu)
+/* The index of the first record in a layer of bricks or above it. */
+static int64_t first_record_of(const pmb_cpu_found *found, int64_t layer)
 {
+  const pmb_cpu_record *records = found->records.data;
+  int64_t low = 0, high = found->record_count;
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (records[middle].position[2] < layer) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/* Pass scan: replaces the size of each chunk by that of all chunks before it. Returns the size of the layers to extract. */
+static pmb_sizes scan(pmb_context *context, pmb_cpu *cpu)
+{
+  pmb_cpu_found *found = &cpu->found;
+  const pmb_cpu_record *records = found->records.data;
   pmb_sizes *chunks = cpu->found.chunks.data;
   pmb_sizes before = { 0, 0 };
   for (size_t i = 0; i < record_chunks(cpu, cpu->found.record_count); ++i) {
@@ -203,7 +224,17 @@ static pmb_sizes scan(pmb_cpu *cpu)
     before.points += here.points;
     before.triangles += here.triangles;
   }
-  return before;
+  found->wanted = first_record_of(found, context->layers[1]);
+  context->info.active_bricks = found->wanted;
+  if (found->wanted == found->record_count) {
+    return before;
+  }
+  pmb_sizes size = chunks[found->wanted >> found->chunk_shift];
+  size.points += records[found->wanted].points_before;
+  size.triangles += records[found->wanted].triangles_before;
+  context->points_above =
+    before.points - size.points > context->points_above ? before.points - size.points : context->points_above;
+  return size;
 }
 
 /* Makes the results of isovalue i of a group current. A second call restores those of isovalue 0. */
@@ -221,21 +252,20 @@ static int64_t bytes_held(const pmb_cpu_found *found)
   return (int64_t)(found->map.capacity + found->records.capacity + found->chunks.capacity);
 }
 
-/* Runs a pass over the chunks of the isovalue's active bricks. each: of workers_for. */
-static pmb_status run_on_records(pmb_context *context, int64_t each, pmb_body *pass)
+/* Runs a pass over the chunks of the isovalue's first `count` active bricks. each: of workers_for. */
+static pmb_status run_on_records(pmb_context *context, int64_t count, int64_t each, pmb_body *pass)
 {
   pmb_cpu *cpu = context->state;
   const pmb_cpu_found *found = &cpu->found;
   pmb_cpu_surface *surface = &cpu->surface;
   surface->isovalue = cpu->isovalue;
   surface->records = found->records.data;
-  surface->record_count = found->record_count;
+  surface->record_count = count;
   surface->chunk_shift = found->chunk_shift;
   surface->chunks = found->chunks.data;
   surface->map = found->map.data;
   surface->scratch = cpu->scratch.data;
-  const int workers = workers_for(context, found->record_count, each);
-  return run(context, workers, record_chunks(cpu, found->record_count), pass, surface);
+  return run(context, workers_for(context, count, each), record_chunks(cpu, count), pass, surface);
 }
 
 /* Select and classify for one isovalue, which may keep `allowed` bytes. begin, end: its part of the progress. */
@@ -257,7 +287,7 @@ static pmb_status count_isovalue(
     return PMB_OUT_OF_MEMORY;
   }
   context->crew.fraction_end = end;
-  return run_on_records(context, PMB_CPU_CLASSIFIED_EACH, cpu->loops.classify);
+  return run_on_records(context, cpu->found.record_count, PMB_CPU_CLASSIFIED_EACH, cpu->loops.classify);
 }
 
 static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
@@ -279,7 +309,7 @@ static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
     const double at = begin + part * (double)i;
     status = count_isovalue(context, group->isovalues + i, allowed / (group->count - i), at, at + part);
     if (status == PMB_OK) {
-      group->sizes[i] = scan(cpu);
+      group->sizes[i] = scan(context, cpu);
       allowed -= bytes_held(&cpu->found);
     }
     swap_isovalue(cpu, i);
@@ -308,7 +338,7 @@ static pmb_status cpu_emit(pmb_context *context, const pmb_group *group, const p
     crew->fraction_begin = begin + whole * done / points;
     done += 1 + (double)group->sizes[i].points;
     crew->fraction_end = begin + whole * done / points;
-    status = run_on_records(context, PMB_CPU_EMITTED_EACH, cpu->loops.emit);
+    status = run_on_records(context, cpu->found.wanted, PMB_CPU_EMITTED_EACH, cpu->loops.emit);
     cpu->surface.base.points += group->sizes[i].points;
     cpu->surface.base.triangles += group->sizes[i].triangles;
     swap_isovalue(cpu, i);

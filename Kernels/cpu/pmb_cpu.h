@@ -142,6 +142,7 @@ typedef struct pmb_cpu_found {
   pmb_buffer records;
   pmb_buffer chunks; /* per chunk of records: pmb_sizes of it; after scan of those before it */
   int64_t record_count;
+  int64_t wanted;  /* records of the layers to extract; those of the layer above follow */
   int chunk_shift; /* records in a chunk, as a power of 2 */
 } pmb_cpu_found;
 
@@ -173,9 +174,10 @@ typedef struct pmb_cpu {
   const pmb_volume *volume;
   int64_t bricks[3];
   int64_t brick_count;
-  pmb_buffer summary; /* minima of all bricks, then maxima, in the samples' type */
-  pmb_buffer flags;   /* uint8_t per brick */
-  int64_t block[3];   /* bricks in a block, the unit of work of summarize; the volume's last blocks may have fewer */
+  int64_t select_begin, select_end; /* bricks of the layers to extract, and of the layer above */
+  pmb_buffer summary;               /* minima of all bricks, then maxima, in the samples' type */
+  pmb_buffer flags;                 /* uint8_t per brick */
+  int64_t block[3]; /* bricks in a block, the unit of work of summarize; the volume's last blocks may have fewer */
   int64_t blocks[3];
   pmb_buffer ranges; /* per block: pmb_cpu_range */
   int64_t select_chunk;

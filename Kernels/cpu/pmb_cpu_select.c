@@ -28,8 +28,8 @@ static uint64_t (*const by_type[])(const pmb_cpu *cpu, int64_t first, int64_t en
 void PMB_PATH_NAME(pmb_cpu_select_count)(void *data, int worker, size_t i)
 {
   pmb_cpu *cpu = data;
-  const int64_t begin = (int64_t)i * cpu->select_chunk;
-  const int64_t end = pmb_smaller(begin + cpu->select_chunk, cpu->brick_count);
+  const int64_t begin = cpu->select_begin + (int64_t)i * cpu->select_chunk;
+  const int64_t end = pmb_smaller(begin + cpu->select_chunk, cpu->select_end);
   int64_t count = 0;
   (void)worker;
   for (int64_t b = begin; b < end; b += 64) {
@@ -41,8 +41,8 @@ void PMB_PATH_NAME(pmb_cpu_select_count)(void *data, int worker, size_t i)
 void PMB_PATH_NAME(pmb_cpu_select_write)(void *data, int worker, size_t i)
 {
   pmb_cpu *cpu = data;
-  const int64_t begin = (int64_t)i * cpu->select_chunk;
-  const int64_t end = pmb_smaller(begin + cpu->select_chunk, cpu->brick_count);
+  const int64_t begin = cpu->select_begin + (int64_t)i * cpu->select_chunk;
+  const int64_t end = pmb_smaller(begin + cpu->select_chunk, cpu->select_end);
   pmb_cpu_record *records = cpu->found.records.data;
   uint32_t *map = cpu->found.map.data;
   uint32_t next = (uint32_t)((const int64_t *)cpu->counts.data)[i];

@@ -351,6 +351,29 @@ static void take_sizes(pmb_context *context, pmb_cuda *cuda, const pmb_group *gr
   context->info.active_bricks = totals->active - totals->first[group->count - 1];
 }
 
+/* Sizes of one isovalue, if layers above those to extract were counted too. Triangles use the points of these layers. */
+static pmb_status take_layers(pmb_context *context, pmb_cuda *cuda, const pmb_group *group)
+{
+  pmb_cuda_job *job = &cuda->job;
+  const uint32_t end = job->bricks[0] * job->bricks[1] * (uint32_t)context->layers[1];
+  const pmb_sizes all = cuda->sizes;
+  uint2 word;
+  if (end >= job->brick_count) {
+    return PMB_OK;
+  }
+  PMB_CUDA_TRY(context, cudaMemcpy(&word, job->d_map + end / 32, sizeof(word), cudaMemcpyDeviceToHost));
+  const uint32_t active = word.y + (uint32_t)pmb_popcount(word.x & (((uint32_t)1 << end % 32) - 1));
+  if (active < cuda->active) {
+    PMB_CUDA_TRY(
+      context, cudaMemcpy(&cuda->sizes, job->d_before + active, sizeof(cuda->sizes), cudaMemcpyDeviceToHost));
+  }
+  group->sizes[0] = cuda->sizes;
+  context->points_above = max(context->points_above, all.points - cuda->sizes.points);
+  context->info.active_bricks = active;
+  job->with_triangles = active;
+  return PMB_OK;
+}
+
 void pmb_cuda_free_after_failure(pmb_cuda *cuda, const pmb_group *group, pmb_status status)
 {
   if (status == PMB_OUT_OF_MEMORY && group->count > 1) {
@@ -391,9 +414,13 @@ pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
   }
   job->frame = context->frame;
   job->any_flags = context->info.nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags;
-  const pmb_status status = count_all(context, cuda);
+  job->first_brick = job->bricks[0] * job->bricks[1] * (uint32_t)context->layers[0];
+  pmb_status status = count_all(context, cuda);
   if (status == PMB_OK) {
     take_sizes(context, cuda, group);
+    status = take_layers(context, cuda, group);
+  }
+  if (status == PMB_OK) {
     cuda->counted = cuda->own.life;
   }
   pmb_cuda_free_after_failure(cuda, group, status);

@@ -105,6 +105,7 @@ typedef struct pmb_cuda_job {
   int32_t last_cells[3];         /* cells along each axis of the last brick there; may be 0 */
   pmb_cuda_divisor by_bricks[2]; /* along x and y */
   uint32_t brick_count;
+  uint32_t first_brick; /* of the volume; those before it are not selected */
   void *d_low, *d_high; /* per brick, in the sample's type */
   uint8_t *d_flags;     /* per brick; NULL for integers of which nothing is hidden */
   int any_flags;

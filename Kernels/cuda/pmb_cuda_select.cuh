@@ -73,6 +73,7 @@ static __device__ __forceinline__ uint32_t active_word(const pmb_cuda_job &job, 
         field |= (uint32_t)is_active<T>(job.isovalues[isovalue], low.sample[n], high.sample[n]) << n;
       }
       field &= pmb_cuda_low_bits((int)min(job.brick_count - b, 32u));
+      field &= ~pmb_cuda_low_bits(job.first_brick > b ? (int)min(job.first_brick - b, 32u) : 0);
     }
     bits = bits << shape::SAMPLES | field;
   }

@@ -81,6 +81,7 @@ void TestModified(vtkPMBContourFilter* filter)
     { "DeviceIndex", [=]() { filter->SetDeviceIndex(1); } },
     { "DeviceMemoryLimit", [=]() { filter->SetDeviceMemoryLimit(0.5); } },
     { "NumberOfThreads", [=]() { filter->SetNumberOfThreads(3); } },
+    { "MemoryLimit", [=]() { filter->SetMemoryLimit(7); } },
   };
   for (const auto& setter : setters)
   {

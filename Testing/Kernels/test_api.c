@@ -134,6 +134,10 @@ static void bind_refuses_descriptors(void)
     WRONG(pmb_volume, first[0], INT64_MAX, "first"),
     WRONG(pmb_volume, first[1], INT64_MAX, "first"),
     WRONG(pmb_volume, first[2], -((int64_t)1 << 52) - 1, "first"),
+    WRONG(pmb_volume, first_layer, 1, "first_layer is 1 and layer_count 0"),
+    WRONG(pmb_volume, first_layer, -1, "first_layer is -1"),
+    WRONG(pmb_volume, layer_count, 3, "2 layers"),
+    WRONG(pmb_volume, layer_count, -1, "layer_count -1"),
   };
   OWNED_CONTEXT context = context_new(2, NULL);
   OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 6, ball);

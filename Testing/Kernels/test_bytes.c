@@ -356,6 +356,66 @@ static void pieces_with_a_ghost_level(void)
   CHECK(compared > (TEST_SLOW ? 4000 : 25000), "only %lld facets compared", (long long)compared);
 }
 
+/* ---- slabs ---- */
+
+/* Compares the meshes of slabs of some layers of bricks, one after another, with that of the whole. */
+static void check_slabs(
+  pmb_context *context, const test_volume *v, const double *isovalues, int n, int64_t thick, const test_mesh *whole)
+{
+  const int64_t *d = v->view.dims, slice = (d[0] - 1) * (d[1] - 1), layers = (d[2] + 3) / 4;
+  pmb_sizes at = { 0, 0 };
+  for (int64_t first = 0; first < layers; first += thick) {
+    const int64_t end = first + thick < layers ? first + thick : layers, from = first > 0 ? 4 * first - 4 : 0;
+    const int64_t stop = 4 * end + 5 < d[2] ? 4 * end + 5 : d[2];
+    test_volume slab;
+    test_mesh part;
+    cut(v, (int64_t[3]){ 0, 0, from }, (int64_t[3]){ d[0], d[1], stop - from }, &slab);
+    slab.view.sample_flags = v->sample_flags ? v->sample_flags + d[0] * d[1] * from : NULL;
+    slab.view.cell_flags = v->cell_flags ? v->cell_flags + slice * from : NULL;
+    slab.view.first_layer = first - from / 4;
+    slab.view.layer_count = end - first;
+    check_concatenated(context, &slab, isovalues, 3, n % 2);
+    CHECK_STATUS(context,
+      mesh_extract_by(context, (pmb_gradient_estimator)(n % 3), isovalues, 1, n % 2, PMB_FLOAT32, PMB_INT32, &part),
+      PMB_OK);
+    test_about(
+      "volume %d, %s, slabs of %d layers, the one from layer %d", n, type_name(v->view.type), (int)thick, (int)first);
+    for (int64_t t = 0; t < part.sizes.triangles; t++) part.view.cells[t] += slice * from;
+    if (CHECK(at.points + part.sizes.points <= whole->sizes.points &&
+            at.triangles + part.sizes.triangles <= whole->sizes.triangles,
+          "more than the whole"))
+      same_part(whole, &part, at.points, at.triangles);
+    at.points += part.sizes.points;
+    at.triangles += part.sizes.triangles;
+    mesh_free(&part);
+  }
+  CHECK(!memcmp(&at, &whole->sizes, sizeof at), "slabs of %d layers: less than the whole", (int)thick);
+}
+
+/* Slabs with 4 samples below and 5 above give the bytes of the whole, on all instruction sets. */
+static void slabs(void)
+{
+  test_rng rng = { 45 };
+  OWNED_CONTEXT plain = context_new(1, "portable");
+  int64_t triangles = 0;
+  for (int n = 0; n < (TEST_SLOW ? 6 : 60); n++) {
+    double isovalues[3];
+    test_mesh whole;
+    OWNED_VOLUME v;
+    OWNED_CONTEXT context = context_on_path(n / 2 % TEST_PATHS);
+    volume_random(&v, rng_int(&rng, 2, 70), rng_int(&rng, 2, 12), rng_int(&rng, 1, 30), &rng);
+    for (int i = 0; i < 3; i++) isovalues[i] = volume_isovalue(&v, &rng);
+    CHECK_STATUS(plain, pmb_bind(plain, &v.view), PMB_OK);
+    CHECK_STATUS(plain,
+      mesh_extract_by(plain, (pmb_gradient_estimator)(n % 3), isovalues, 1, n % 2, PMB_FLOAT32, PMB_INT64, &whole),
+      PMB_OK);
+    triangles += whole.sizes.triangles;
+    for (int64_t thick = 1; thick < 4 && context; thick++) check_slabs(context, &v, isovalues, n, thick, &whole);
+    mesh_free(&whole);
+  }
+  CHECK(triangles > (TEST_SLOW ? 2000 : 50000), "only %lld triangles compared", (long long)triangles);
+}
+
 /* clang-format off */
 TEST_MAIN(
   CASE(threads)
@@ -368,4 +428,5 @@ TEST_MAIN(
   CASE(isovalues_are_too_many_to_keep)
   CASE(ten_thousand_isovalues)
   CASE(pieces_with_a_ghost_level)
+  CASE(slabs)
 )

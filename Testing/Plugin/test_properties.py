@@ -30,6 +30,7 @@ PANEL = [
     ("DeviceMemoryLimit", "GPU Memory Limit", 0.0, "advanced"),
     ("ReleaseDeviceMemory", "Release GPU Memory", None, "advanced"),
     ("NumberOfThreads", "CPU Threads", 0, "advanced"),
+    ("MemoryLimit", "Memory Limit", 0, "advanced"),
 ]
 
 
@@ -184,9 +185,10 @@ def measures():
 
 # Names of the properties in scripts, which ParaView makes from the labels. A changed label breaks users' scripts.
 NAMES = {"CPUThreads", "CellArrays", "ChooseArrays", "ComputeGradients", "ComputeNormals", "ComputeScalars",
-         "ComputeSurfaceMeasures", "ContourBy", "GPUIndex", "GPUMemoryLimit", "Input", "Isosurfaces", "LastRun", "Live",
-         "LiveIsovalue", "NormalsBy", "OutputPointsPrecision", "PassArrays", "PointArrays", "ReleaseGPUMemory",
-         "RemoveDegenerateTriangles", "RunOn", "Suggestions", "Use64bitIds", "UseSuggestedIsovalue"}
+         "ComputeSurfaceMeasures", "ContourBy", "GPUIndex", "GPUMemoryLimit", "Input", "Isosurfaces", "LastRun",
+         "Live", "LiveIsovalue", "MemoryLimit", "NormalsBy", "OutputPointsPrecision", "PassArrays", "PointArrays",
+         "ReleaseGPUMemory", "RemoveDegenerateTriangles", "RunOn", "Suggestions", "Use64bitIds",
+         "UseSuggestedIsovalue"}
 
 
 def names_by_label():

@@ -1,0 +1,336 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkPMBContourSlabs.h"
+
+#include "vtkCallbackCommand.h"
+#include "vtkCellArray.h"
+#include "vtkCellData.h"
+#include "vtkImageData.h"
+#include "vtkInformation.h"
+#include "vtkOutputWindow.h"
+#include "vtkPMBContourFilter.h"
+#include "vtkPMBInput.h"
+#include "vtkPMBProgress.h"
+#include "vtkPointData.h"
+#include "vtkPoints.h"
+#include "vtkStreamingDemandDrivenPipeline.h"
+#include "vtkVersionMacros.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+VTK_ABI_NAMESPACE_BEGIN
+namespace vtkPMB
+{
+namespace
+{
+using Pipeline = vtkStreamingDemandDrivenPipeline;
+
+const int Thickness = 4;        // samples of a layer of bricks
+const int Below = 4, Above = 5; // samples beyond a slab that the core needs
+const int64_t MiB = 1 << 20;
+
+// The extent of layers [first, end) with the samples beyond them.
+void ExtentOf(const int whole[6], int first, int end, int extent[6])
+{
+  std::copy_n(whole, 6, extent);
+  extent[4] = std::max(whole[4], whole[4] + first * Thickness - Below);
+  extent[5] = static_cast<int>(std::min<int64_t>(whole[5], whole[4] + int64_t(end) * Thickness + Above - 1));
+}
+
+// Bytes of a slice: its arrays, copies of those that the core cannot read in place, and a byte for a sample, which the summary
+// and the active bricks take at most.
+int64_t CountSliceBytes(vtkImageData* image)
+{
+  const Dimensions dimensions(image);
+  int64_t bytes = int64_t(1024) * image->GetActualMemorySize() + dimensions.CountPoints();
+  for (int i = 0; i < image->GetPointData()->GetNumberOfArrays(); ++i)
+  {
+    vtkDataArray* array = image->GetPointData()->GetArray(i);
+    bytes += array && !FindMemory(array).Samples ? CountBytes(array) : 0;
+  }
+  return bytes / dimensions.Size[2];
+}
+
+// An array of a mesh, with a tuple or three for each point or triangle.
+struct Column
+{
+  vtkAbstractArray* Array;
+  int64_t pmb_sizes::*Of;
+  int Times;
+
+  bool IsLike(const Column& other) const
+  {
+    const auto nameOf = [](vtkAbstractArray* array) { return std::string(array->GetName() ? array->GetName() : ""); };
+    return this->Of == other.Of && nameOf(this->Array) == nameOf(other.Array) &&
+      this->Array->GetNumberOfComponents() == other.Array->GetNumberOfComponents();
+  }
+};
+
+std::vector<Column> ColumnsOf(vtkPolyData* mesh)
+{
+  std::vector<Column> columns = { { mesh->GetPoints()->GetData(), &pmb_sizes::points, 1 },
+    { mesh->GetPolys()->GetConnectivityArray(), &pmb_sizes::triangles, 3 } };
+  for (int i = 0; i < mesh->GetPointData()->GetNumberOfArrays(); ++i)
+  {
+    columns.push_back({ mesh->GetPointData()->GetAbstractArray(i), &pmb_sizes::points, 1 });
+  }
+  for (int i = 0; i < mesh->GetCellData()->GetNumberOfArrays(); ++i)
+  {
+    columns.push_back({ mesh->GetCellData()->GetAbstractArray(i), &pmb_sizes::triangles, 1 });
+  }
+  return columns;
+}
+
+void Add(pmb_sizes& to, const pmb_sizes& more)
+{
+  to.points += more.points;
+  to.triangles += more.triangles;
+}
+
+// Calls a function with a pointer to ids of 32 or 64 bits.
+template <typename Function>
+void WithIds(vtkDataArray* array, const Function& function)
+{
+  void* ids = array->GetVoidPointer(0);
+  array->GetDataTypeSize() == 4 ? function(static_cast<vtkTypeInt32*>(ids))
+                                : function(static_cast<vtkTypeInt64*>(ids));
+}
+}
+
+void Slabs::AskForFirst(vtkInformation* input)
+{
+  int whole[6], extent[6];
+  if (input->Has(Pipeline::WHOLE_EXTENT()))
+  {
+    input->Get(Pipeline::WHOLE_EXTENT(), whole);
+    ExtentOf(whole, 0, 1, extent);
+    input->Set(Pipeline::UPDATE_EXTENT(), extent, 6);
+    input->Set(Pipeline::UPDATE_EXTENT_INITIALIZED(), VTK_UPDATE_EXTENT_REPLACE);
+  }
+}
+
+bool Slabs::Begin(vtkPMBContourFilter* filter, vtkInformation* input)
+{
+  auto* image = vtkImageData::SafeDownCast(input->Get(vtkDataObject::DATA_OBJECT()));
+  vtkAlgorithm* source = filter->GetInputAlgorithm(0, 0, this->Port);
+  const Dimensions read(image);
+  this->Filter = filter;
+  this->Input = input;
+  this->Source = Pipeline::SafeDownCast(source ? source->GetExecutive() : nullptr);
+  if (!this->Source || !input->Has(Pipeline::WHOLE_EXTENT()) || read.Thick < 3)
+  {
+    return false;
+  }
+  int first[6];
+  input->Get(Pipeline::WHOLE_EXTENT(), this->Whole);
+  ExtentOf(this->Whole, 0, 1, first);
+  if (!std::equal(first, first + 6, read.Extent) || std::equal(first, first + 6, this->Whole))
+  {
+    return false;
+  }
+  const int64_t slices = int64_t(this->Whole[5]) - this->Whole[4] + 1, each = CountSliceBytes(image);
+  const int64_t fit = filter->GetMemoryLimit() * MiB / each, least = Below + Thickness + Above;
+  if (slices <= fit)
+  {
+    this->Read(this->Whole);
+    return false;
+  }
+  if (fit < least)
+  {
+    throw Failed{ "MemoryLimit (in ParaView: Memory Limit) is " + std::to_string(filter->GetMemoryLimit()) +
+      " MiB, and the thinnest slab of this volume needs " + std::to_string((least * each + MiB - 1) / MiB) +
+      " MiB: set that or more, or 0 for no limit." };
+  }
+  if (filter->GetRemoveDegenerateTriangles() == 2)
+  {
+    throw Failed{
+      "A volume that exceeds MemoryLimit (in ParaView: Memory Limit) cannot have one point per sheet: set "
+      "RemoveDegenerateTriangles to 1 or 0, or raise the limit."
+    };
+  }
+  this->Layers = static_cast<int>((slices + Thickness - 1) / Thickness);
+  this->Thick = static_cast<int>((fit - Below - Above) / Thickness);
+  return true;
+}
+
+void Slabs::Start(const char* array)
+{
+  std::ostringstream key;
+  key.precision(17);
+  key << this->Source->GetPipelineMTime() << ' ' << this->Thick << ' ' << this->Filter->GetArrayComponent() << ' '
+      << this->Input->Get(Pipeline::UPDATE_TIME_STEP()) << ' ' << (array ? array : "");
+  if (key.str() != this->Key)
+  {
+    this->Key = key.str();
+    this->List.assign(1 + (this->Layers + this->Thick - 2) / this->Thick, Slab());
+  }
+  this->First = this->End = 0;
+  this->Present = 0;
+}
+
+// Also fails if the source only reports an error, as VTK's reader of raw files does. Behind ParaView's vtkPVPostFilter the source
+// is that of the filter.
+void Slabs::Read(const int extent[6])
+{
+  const std::string slices = std::to_string(extent[4]) + " to " + std::to_string(extent[5]);
+  vtkDataObject* data = this->Input->Get(vtkDataObject::DATA_OBJECT());
+  int port = 0;
+  vtkSmartPointer<vtkAlgorithm> source = this->Filter->GetInputAlgorithm(0, 0, port);
+  if (source->IsA("vtkPVPostFilter") && source->GetNumberOfInputConnections(0) > 0)
+  {
+    source = source->GetInputAlgorithm(0, 0, port);
+  }
+  std::string error;
+  vtkNew<vtkCallbackCommand> note;
+  note->SetClientData(&error);
+  note->SetCallback([](vtkObject*, unsigned long, void* to, void* text)
+    { *static_cast<std::string*>(to) += text ? static_cast<const char*>(text) : "an error"; });
+  const bool isShown = source->HasObserver(vtkCommand::ErrorEvent) != 0; // by other observers
+  const unsigned long tag = source->AddObserver(vtkCommand::ErrorEvent, note);
+  data->ReleaseData(); // the slab before
+  this->Input->Set(Pipeline::UPDATE_EXTENT(), extent, 6);
+  this->Input->Set(Pipeline::UPDATE_EXTENT_INITIALIZED(), VTK_UPDATE_EXTENT_REPLACE);
+  const bool isRead = this->Source->Update(this->Port) != 0;
+  source->RemoveObserver(tag);
+  if (!error.empty() && !isShown)
+  {
+    vtkOutputWindowDisplayErrorText(error.c_str());
+  }
+  if (!isRead || !error.empty())
+  {
+    throw Failed{ "The slices " + slices +
+      " of the volume could not be read: the messages of its source say why. There is no surface." };
+  }
+  const Dimensions read(vtkImageData::SafeDownCast(data));
+  if (!std::equal(extent, extent + 6, read.Extent))
+  {
+    throw Failed{ "The source of the volume was asked for the slices " + slices + " and returned " +
+      std::to_string(read.Extent[4]) + " to " + std::to_string(read.Extent[5]) +
+      ": set MemoryLimit (in ParaView: Memory Limit) to 0, or fix the source." };
+  }
+}
+
+bool Slabs::Next(const std::vector<double>& isovalues)
+{
+  while (this->End < this->Layers)
+  {
+    const int thick = this->End > 0 ? this->Thick : 1;
+    this->First = this->End;
+    this->End = std::min(this->Layers, this->First + std::min(thick, this->Layers - this->First));
+    const Slab& slab = this->List[this->Present++];
+    const double low = std::nextafter(slab.Minimum, -HUGE_VAL),
+                 high = std::nextafter(slab.Maximum, HUGE_VAL); // rounded
+    if (this->First > 0 && !std::isnan(low) &&
+      std::none_of(isovalues.begin(), isovalues.end(), [=](double x) { return low <= x && x <= high; }))
+    {
+      continue;
+    }
+    if (this->Filter->CheckAbort())
+    {
+      throw Aborted();
+    }
+    const double layers = this->Layers;
+    this->Filter->SetProgressShiftScale(this->First / layers, (this->End - this->First) / layers);
+    if (this->First > 0) // the first one is there
+    {
+      int extent[6];
+      ExtentOf(this->Whole, this->First, this->End, extent);
+      this->Read(extent);
+    }
+    return true;
+  }
+  return false;
+}
+
+void Slabs::Take(const pmb_info& info, vtkPolyData* mesh, const std::vector<pmb_sizes>& parts)
+{
+  this->List[this->Present - 1] = { info.minimum, info.maximum, mesh, parts };
+}
+
+std::vector<pmb_sizes> Slabs::GetParts() const
+{
+  std::vector<pmb_sizes> sums(this->List[0].Parts.size());
+  for (const Slab& slab : this->List)
+  {
+    for (size_t i = 0; i < slab.Parts.size(); ++i)
+    {
+      Add(sums[i], slab.Parts[i]);
+    }
+  }
+  return sums;
+}
+
+void Slabs::Join(vtkPolyData* output)
+{
+  this->Input->Get(vtkDataObject::DATA_OBJECT())->ReleaseData();
+  std::vector<pmb_sizes> at = this->GetParts(); // where the isovalues' parts go
+  pmb_sizes all = { 0, 0 };
+  for (pmb_sizes& part : at)
+  {
+    const pmb_sizes begin = all;
+    Add(all, part);
+    part = begin;
+  }
+  const std::vector<Column> columns = ColumnsOf(output);
+  vtkCellArray* polys = output->GetPolys();
+  for (Slab& slab : this->List)
+  {
+    const std::vector<Column> own = slab.Mesh ? ColumnsOf(slab.Mesh) : columns;
+    if (!std::equal(own.begin(), own.end(), columns.begin(), columns.end(),
+          [](const Column& a, const Column& b) { return a.IsLike(b); }))
+    {
+      throw Failed{
+        "The source of the volume returned other arrays for some slices than for those below: fix the source, "
+        "or turn its other arrays off."
+      };
+    }
+    pmb_sizes done = { 0, 0 };
+    for (size_t i = 0; i < slab.Parts.size(); ++i)
+    {
+      const pmb_sizes &part = slab.Parts[i], &to = at[i];
+      for (size_t n = 0; n < columns.size(); ++n)
+      {
+        const Column& c = columns[n];
+        c.Array->InsertTuples(c.Times * to.*c.Of, c.Times * part.*c.Of, c.Times * done.*c.Of, own[n].Array);
+      }
+      const int64_t more = to.points - done.points, first = 3 * to.triangles, end = first + 3 * part.triangles;
+      WithIds(polys->GetConnectivityArray(),
+        [=](auto* ids) { std::for_each(ids + first, ids + end, [=](auto& id) { id += more; }); });
+      Add(done, part);
+      Add(at[i], part);
+    }
+    slab.Mesh = nullptr;
+  }
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
+  WithIds(polys->GetOffsetsArray(),
+    [&](auto* offsets)
+    {
+      for (int64_t n = 0; n <= all.triangles; ++n)
+      {
+        offsets[n] = 3 * n;
+      }
+    });
+#endif
+}
+
+void Slabs::Finish()
+{
+  this->Input->Get(vtkDataObject::DATA_OBJECT())->ReleaseData();
+  this->Filter->SetProgressShiftScale(0.0, 1.0);
+  for (Slab& slab : this->List)
+  {
+    slab.Mesh = nullptr;
+    slab.Parts.clear();
+  }
+}
+
+std::string Slabs::Describe() const
+{
+  const auto read =
+    std::count_if(this->List.begin(), this->List.end(), [](const Slab& slab) { return !slab.Parts.empty(); });
+  return std::to_string(read) + " of " + std::to_string(this->List.size()) + " slabs read, ";
+}
+}
+VTK_ABI_NAMESPACE_END

@@ -1,0 +1,332 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+// With a memory limit the filter asks its source for one slab after another: the mesh has the bytes of the whole, in the limit's
+// memory, and a fault in any slab leaves no part of a mesh.
+#include "PMBTesting.h"
+
+#include "vtkCellData.h"
+#include "vtkCommand.h"
+#include "vtkImageAlgorithm.h"
+#include "vtkInformation.h"
+#include "vtkInformationVector.h"
+#include "vtkNew.h"
+#include "vtkObjectFactory.h"
+#include "vtkPointData.h"
+#include "vtkStreamingDemandDrivenPipeline.h"
+#include "vtkStringArray.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <malloc.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace pmbtest;
+
+namespace
+{
+// Gives the requested part of an image, or of a file of floats.
+class PartSource : public vtkImageAlgorithm
+{
+public:
+  static PartSource* New();
+  vtkTypeMacro(PartSource, vtkImageAlgorithm);
+
+  vtkSmartPointer<vtkImageData> Image; // without samples if they are in the file
+  std::string File;
+  int Reads = 0, MostSlices = 0;
+  enum
+  {
+    NONE,
+    FAILS,         // as VTK's readers do
+    ONLY_REPORTS,  // an error, and goes on
+    RETURNS_LESS,  // slices
+    LACKS_AN_ARRAY // that it had before
+  };
+  int Fault = NONE, FaultyRead = 0; // Reads is then this
+
+protected:
+  PartSource() { this->SetNumberOfInputPorts(0); }
+
+  int RequestInformation(vtkInformation*, vtkInformationVector**, vtkInformationVector* output) override
+  {
+    vtkInformation* info = output->GetInformationObject(0);
+    info->Set(vtkStreamingDemandDrivenPipeline::WHOLE_EXTENT(), this->Image->GetExtent(), 6);
+    info->Set(vtkAlgorithm::CAN_PRODUCE_SUB_EXTENT(), 1);
+    return 1;
+  }
+
+  int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector* output) override
+  {
+    int extent[6];
+    output->GetInformationObject(0)->Get(vtkStreamingDemandDrivenPipeline::UPDATE_EXTENT(), extent);
+    const int fault = ++this->Reads == this->FaultyRead ? this->Fault : NONE;
+    vtkImageData* part = vtkImageData::GetData(output);
+    extent[5] -= fault == RETURNS_LESS;
+    this->MostSlices = std::max(this->MostSlices, extent[5] - extent[4] + 1);
+    if (this->File.empty())
+    {
+      part->ShallowCopy(this->Image);
+      part->Crop(extent);
+    }
+    else
+    {
+      part->SetExtent(extent);
+      part->AllocateScalars(VTK_FLOAT, 1);
+      const int* size = part->GetDimensions();
+      std::ifstream file(this->File, std::ios::binary);
+      file.seekg(std::streamoff(4) * size[0] * size[1] * extent[4]);
+      file.read(static_cast<char*>(part->GetScalarPointer()), std::streamsize(4) * part->GetNumberOfPoints());
+    }
+    if (fault == ONLY_REPORTS)
+    {
+      vtkErrorMacro("the disk is gone");
+    }
+    if (fault == LACKS_AN_ARRAY)
+    {
+      part->GetPointData()->RemoveArray("other");
+    }
+    return fault != FAILS;
+  }
+};
+vtkStandardNewMacro(PartSource);
+
+// A filter that reads slabs, and one that has the whole.
+struct Pair
+{
+  vtkNew<PartSource> Source;
+  vtkNew<vtkPMBContourFilter> Filter, Plain;
+  Messages Said{ this->Filter };
+
+  Pair(vtkImageData* image, int limit, const std::vector<double>& isovalues, const Setup& setup = Setup())
+  {
+    this->Source->Image = image;
+    this->Filter->SetInputConnection(this->Source->GetOutputPort());
+    this->Filter->SetMemoryLimit(limit);
+    this->Plain->SetInputData(image);
+    this->Set(
+      [&](vtkPMBContourFilter* filter)
+      {
+        for (size_t i = 0; i < isovalues.size(); ++i)
+        {
+          filter->SetValue(static_cast<int>(i), isovalues[i]);
+        }
+      });
+    this->Set(setup ? setup : [](vtkPMBContourFilter*) {});
+  }
+
+  void Set(const Setup& setup)
+  {
+    setup(this->Filter);
+    setup(this->Plain);
+  }
+
+  // summary: a part of the filter's.
+  void CheckSame(const std::string& what, const std::string& summary = "slabs read, ")
+  {
+    std::string difference;
+    this->Filter->Update();
+    this->Plain->Update();
+    PMB_EQUAL(this->Said.Text(), "", what);
+    PMB_CHECK(this->Plain->GetOutput()->GetNumberOfPolys() > 0, what);
+    PMB_CHECK(SameBytes(this->Filter->GetOutput(), this->Plain->GetOutput(), difference), what << ": " << difference);
+    PMB_CHECK(Has(this->Filter->GetLastRunSummary(), summary), what << ": " << this->Filter->GetLastRunSummary());
+  }
+
+  void CheckFails(const std::string& words)
+  {
+    this->Filter->Update();
+    PMB_EQUAL(this->Said.Errors(), 1, "errors: " + this->Said.Text());
+    PMB_CHECK(Has(this->Said.Text(), words), this->Said.Text() << " lacks " << words);
+    PMB_EQUAL(this->Filter->GetOutput()->GetNumberOfPoints(), 0, "part of a mesh after " + this->Said.Text());
+    this->Said.Clear();
+  }
+};
+
+// A limit of 1 MiB cuts it into slabs of 1 to 4 layers.
+vtkSmartPointer<vtkImageData> MakeVolume(int nx, int ny, int type, const Field& field)
+{
+  auto image = MakeImage(nx, ny, 61, type, field);
+  image->SetExtent(-3, nx - 4, 7, ny + 6, -11, 49);
+  return image;
+}
+
+vtkSmartPointer<vtkImageData> MakeVolumeWithArrays()
+{
+  auto image = MakeVolume(80, 60, VTK_FLOAT, Gyroid(17.0));
+  image->GetPointData()->AddArray(MakeArray(image, "other", VTK_SHORT, 2, 0, Noise(4, 1000)));
+  vtkNew<vtkStringArray> names;
+  names->SetName("names");
+  for (vtkIdType cell = 0; cell < image->GetNumberOfCells(); ++cell)
+  {
+    names->InsertNextValue(std::to_string(cell % 1000));
+  }
+  image->GetCellData()->AddArray(names);
+  return image;
+}
+
+void TestSameBytes()
+{
+  Pair(MakeVolume(100, 100, VTK_FLOAT, Gyroid(17.0)), 1, { 0.1 }).CheckSame("floats");
+  Pair(MakeVolume(120, 100, VTK_UNSIGNED_CHAR, Noise(2, 200)), 1, { 30, 3, 30, 500, 90.5 },
+    [](auto* f) { f->Use64BitIdsOff(); })
+    .CheckSame("isovalues on samples, 32-bit ids");
+  Pair(MakeVolume(75, 70, VTK_DOUBLE, Gyroid(17.0)), 1, { 0.3, -0.2 },
+    [](auto* f)
+    {
+      f->SetNormalEstimator(2);
+      f->ComputeGradientsOn();
+      f->ComputeMeasuresOn();
+    })
+    .CheckSame("gradients, measures");
+  Pair(MakeVolumeWithArrays(), 4, { 0.1, 0.2 }).CheckSame("other arrays");
+}
+
+// A new isovalue reads the first slab again and those that it may cross; a new volume all of them.
+void TestReads()
+{
+  Pair pair(MakeVolume(100, 100, VTK_FLOAT, [](int i, int, int k) { return k + i / 1000.0; }), 1, { 30.5 });
+  pair.CheckSame("a plane", "9 of 9 slabs read, ");
+  PMB_EQUAL(pair.Source->Reads, 9, "reads");
+  PMB_CHECK(pair.Source->MostSlices <= (1 << 20) / 50000, pair.Source->MostSlices << " slices exceed the limit");
+  pair.Set([](vtkPMBContourFilter* f) { f->SetValue(0, 41.5); });
+  pair.CheckSame("another plane");
+  PMB_CHECK(pair.Source->Reads <= 9 + 4, pair.Source->Reads - 9 << " reads for another isovalue");
+  pair.Source->Modified();
+  pair.CheckSame("a new volume", "9 of 9 slabs read, ");
+}
+
+// What fits is contoured as without a limit, and so is what the source has already.
+void TestWhole()
+{
+  auto image = MakeVolume(100, 100, VTK_FLOAT, Gyroid(17.0));
+  Pair fits(image, 1000, { 0.1 });
+  fits.CheckSame("a volume that fits", "volume read in");
+  fits.Set([](vtkPMBContourFilter* f) { f->SetValue(0, 0.2); });
+  fits.CheckSame("another isovalue", "volume unchanged");
+  PMB_EQUAL(fits.Source->Reads, 2, "reads: the first layer, then the whole, once");
+  Pair there(image, 1, { 0.1 });
+  there.Source->UpdateWholeExtent();
+  there.CheckSame("a volume that is in memory", "volume read in");
+  Pair suggests(image, 1, { 0.1 }, [](auto* f) { f->SetUseSuggestedIsovalue(f->GetMemoryLimit() > 0); });
+  suggests.CheckSame("no suggestion", "exceeds the memory limit");
+}
+
+void TestFaults()
+{
+  Pair pair(MakeVolumeWithArrays(), 4, { 0.1 });
+  Messages source(pair.Source), pipeline(pair.Source->GetExecutive());
+  const std::pair<int, std::string> faults[] = { { PartSource::FAILS, "could not be read" },
+    { PartSource::ONLY_REPORTS, "could not be read" }, { PartSource::RETURNS_LESS, "was asked for the slices" },
+    { PartSource::LACKS_AN_ARRAY, "other arrays" } };
+  for (const auto& fault : faults)
+  {
+    pair.Source->Fault = fault.first;
+    pair.Source->FaultyRead = pair.Source->Reads + 3;
+    pair.Source->Modified();
+    pair.CheckFails(fault.second);
+    pair.Filter->Modified();
+    pair.CheckSame("after the fault: " + fault.second);
+  }
+  pair.Filter->SetRemoveDegenerateTriangles(2);
+  pair.CheckFails("RemoveDegenerateTriangles to 1");
+  Pair little(MakeVolume(300, 300, VTK_FLOAT, Gyroid(17.0)), 1, { 0.1 });
+  little.CheckFails(
+    "MemoryLimit (in ParaView: Memory Limit) is 1 MiB, and the thinnest slab of this volume needs 6 MiB");
+  little.Filter->SetMemoryLimit(6);
+  little.CheckSame("with the least limit");
+}
+
+// An abort reads no further slab and leaves an empty output; the next execution is complete.
+void TestAbort()
+{
+  Pair pair(MakeVolume(100, 100, VTK_FLOAT, Gyroid(17.0)), 1, { 0.1 });
+  struct Stop : vtkCommand
+  {
+    void Execute(vtkObject* filter, unsigned long, void* at) override
+    {
+      vtkAlgorithm::SafeDownCast(filter)->SetAbortExecute(*static_cast<double*>(at) > 0.5);
+    }
+  };
+  auto stop = vtkSmartPointer<Stop>::Take(new Stop);
+  const unsigned long tag = pair.Filter->AddObserver(vtkCommand::ProgressEvent, stop);
+  pair.Filter->Update();
+  PMB_EQUAL(std::string(pair.Filter->GetLastRunSummary()), "Aborted", "summary");
+  PMB_EQUAL(pair.Filter->GetOutput()->GetNumberOfPoints(), 0, "points");
+  PMB_CHECK(pair.Source->Reads < 7, pair.Source->Reads << " reads");
+  pair.Filter->RemoveObserver(tag);
+  pair.Filter->SetAbortExecute(0);
+  pair.CheckSame("after an abort");
+}
+
+// Contours in a child process that may take so much more address space. Returns whether it makes that many triangles.
+bool FitsInto(rlim_t bytes, PartSource* source, int limit, vtkIdType triangles)
+{
+  const pid_t child = fork();
+  if (child == 0)
+  {
+    rlim_t pages = 0;
+    malloc_trim(0);
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlimit allowed = { pages * 4096 + bytes, pages * 4096 + bytes };
+    setrlimit(RLIMIT_AS, &allowed);
+    vtkNew<vtkPMBContourFilter> filter;
+    filter->SetInputConnection(source->GetOutputPort());
+    filter->SetValue(0, 0.2);
+    filter->SetDevice(vtkPMBContourFilter::CPU);
+    filter->SetNumberOfThreads(1);
+    filter->SetMemoryLimit(limit);
+    try
+    {
+      filter->Update();
+    }
+    catch (const std::bad_alloc&)
+    {
+      _exit(1);
+    }
+    _exit(filter->GetOutput()->GetNumberOfPolys() != triangles);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status == 0;
+}
+
+// A file of four times the limit. The limit is enough, with the mesh once in memory and twice in the address space, where the
+// ordinary way fails.
+void TestMemory()
+{
+  const int limit = 16, nz = 656;
+  const rlim_t MiB = 1 << 20;
+  vtkNew<PartSource> source;
+  source->Image = vtkSmartPointer<vtkImageData>::New();
+  source->Image->SetDimensions(160, 160, nz); // 64 MiB
+  source->File = "TestPMBContourFilterSlabs.raw";
+  auto slices = MakeImage(160, 160, nz, VTK_FLOAT, Gyroid(400.0));
+  std::ofstream(source->File, std::ios::binary)
+    .write(static_cast<const char*>(slices->GetScalarPointer()), std::streamsize(4) * slices->GetNumberOfPoints());
+  const auto whole = Contour(slices, 0.2);
+  const vtkIdType triangles = whole->GetNumberOfPolys();
+  const rlim_t need = 2 * 1024 * rlim_t(whole->GetActualMemorySize()) + (limit + 6) * MiB;
+  PMB_CHECK(triangles > 100000, triangles << " triangles");
+  PMB_CHECK(FitsInto(need, source, limit, triangles), "the limit and the mesh are not enough");
+  PMB_CHECK(!FitsInto(need, source, 0, triangles), "the ordinary way fits too");
+  PMB_CHECK(FitsInto(need + 3 * limit * MiB, source, 0, triangles), "the ordinary way fails with enough");
+  std::remove(source->File.c_str());
+}
+}
+
+int TestPMBContourFilterSlabs(int, char*[])
+{
+  // For TestMemory: freed arrays return to the system, and threads reserve no address space.
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);
+  mallopt(M_ARENA_MAX, 1);
+  TestSameBytes();
+  TestReads();
+  TestWhole();
+  TestFaults();
+  TestAbort();
+  TestMemory();
+  return Result();
+}
