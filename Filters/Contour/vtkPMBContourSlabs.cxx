@@ -59,26 +59,26 @@ struct Column
   vtkAbstractArray* Array;
   int64_t pmb_sizes::*Of;
   int Times;
-
-  bool IsLike(const Column& other) const
-  {
-    const auto nameOf = [](vtkAbstractArray* array) { return std::string(array->GetName() ? array->GetName() : ""); };
-    return this->Of == other.Of && nameOf(this->Array) == nameOf(other.Array) &&
-      this->Array->GetNumberOfComponents() == other.Array->GetNumberOfComponents();
-  }
+  std::string Name; // and width
 };
 
 std::vector<Column> ColumnsOf(vtkPolyData* mesh)
 {
-  std::vector<Column> columns = { { mesh->GetPoints()->GetData(), &pmb_sizes::points, 1 },
-    { mesh->GetPolys()->GetConnectivityArray(), &pmb_sizes::triangles, 3 } };
+  std::vector<Column> columns;
+  const auto add = [&](vtkAbstractArray* array, int64_t pmb_sizes::*of, int times = 1)
+  {
+    const std::string name = array->GetName() ? array->GetName() : "";
+    columns.push_back({ array, of, times, name + " " + std::to_string(array->GetNumberOfComponents()) });
+  };
+  add(mesh->GetPoints()->GetData(), &pmb_sizes::points);
+  add(mesh->GetPolys()->GetConnectivityArray(), &pmb_sizes::triangles, 3);
   for (int i = 0; i < mesh->GetPointData()->GetNumberOfArrays(); ++i)
   {
-    columns.push_back({ mesh->GetPointData()->GetAbstractArray(i), &pmb_sizes::points, 1 });
+    add(mesh->GetPointData()->GetAbstractArray(i), &pmb_sizes::points);
   }
   for (int i = 0; i < mesh->GetCellData()->GetNumberOfArrays(); ++i)
   {
-    columns.push_back({ mesh->GetCellData()->GetAbstractArray(i), &pmb_sizes::triangles, 1 });
+    add(mesh->GetCellData()->GetAbstractArray(i), &pmb_sizes::triangles);
   }
   return columns;
 }
@@ -101,11 +101,10 @@ void WithIds(vtkDataArray* array, const Function& function)
 
 void Slabs::AskForFirst(vtkInformation* input)
 {
-  int whole[6], extent[6];
   if (input->Has(Pipeline::WHOLE_EXTENT()))
   {
-    input->Get(Pipeline::WHOLE_EXTENT(), whole);
-    ExtentOf(whole, 0, 1, extent);
+    int extent[6];
+    ExtentOf(input->Get(Pipeline::WHOLE_EXTENT()), 0, 1, extent);
     input->Set(Pipeline::UPDATE_EXTENT(), extent, 6);
     input->Set(Pipeline::UPDATE_EXTENT_INITIALIZED(), VTK_UPDATE_EXTENT_REPLACE);
   }
@@ -115,17 +114,18 @@ bool Slabs::Begin(vtkPMBContourFilter* filter, vtkInformation* input)
 {
   auto* image = vtkImageData::SafeDownCast(input->Get(vtkDataObject::DATA_OBJECT()));
   vtkAlgorithm* source = filter->GetInputAlgorithm(0, 0, this->Port);
+  const int* whole = input->Get(Pipeline::WHOLE_EXTENT());
   const Dimensions read(image);
+  int first[6];
   this->Filter = filter;
   this->Input = input;
   this->Source = Pipeline::SafeDownCast(source ? source->GetExecutive() : nullptr);
-  if (!this->Source || !input->Has(Pipeline::WHOLE_EXTENT()) || read.Thick < 3)
+  if (!this->Source || !whole || read.Thick < 3)
   {
     return false;
   }
-  int first[6];
-  input->Get(Pipeline::WHOLE_EXTENT(), this->Whole);
-  ExtentOf(this->Whole, 0, 1, first);
+  std::copy_n(whole, 6, this->Whole);
+  ExtentOf(whole, 0, 1, first);
   if (!std::equal(first, first + 6, read.Extent) || std::equal(first, first + 6, this->Whole))
   {
     return false;
@@ -279,7 +279,7 @@ void Slabs::Join(vtkPolyData* output)
   {
     const std::vector<Column> own = slab.Mesh ? ColumnsOf(slab.Mesh) : columns;
     if (!std::equal(own.begin(), own.end(), columns.begin(), columns.end(),
-          [](const Column& a, const Column& b) { return a.IsLike(b); }))
+          [](const Column& a, const Column& b) { return a.Name == b.Name && a.Of == b.Of; }))
     {
       throw Failed{
         "The source of the volume returned other arrays for some slices than for those below: fix the source, "

@@ -31,7 +31,7 @@ public:
   // Returns whether to read the volume in slabs. If it fits the limit, the input reads it now. Throws Failed.
   bool Begin(vtkPMBContourFilter* filter, vtkInformation* input);
 
-  // Begins before the first slab. array: the name of the one to contour.
+  // Before the first slab. array: the name of the one to contour.
   void Start(const char* array);
 
   // Reads the next slab that an isovalue may cross into the input. Returns false after the last one. Throws Failed, Aborted.
@@ -39,19 +39,14 @@ public:
   int GetFirstLayer() const { return this->First > 0 ? 1 : 0; } // among the layers that were read
   int GetLayerCount() const { return this->End - this->First; }
 
-  // Takes what was made of the slab: the range of its samples, its mesh, and the sizes by isovalue.
+  // Takes what was made of the slab. parts: sizes by isovalue.
   void Take(const pmb_info& info, vtkPolyData* mesh, const std::vector<pmb_sizes>& parts);
+  std::vector<pmb_sizes> GetParts() const; // of all slabs together
+  std::string Describe() const;            // for the user
 
-  // The sizes of all slabs, by isovalue.
-  std::vector<pmb_sizes> GetParts() const;
-
-  // Fills the arrays of the output, which are as long as the sizes say, and frees input and slabs. Throws Failed.
+  // Fills the output's arrays, which have the length of all slabs, and frees input and slabs. Throws Failed.
   void Join(vtkPolyData* output);
-
-  // Ends an execution, also after a failure.
-  void Finish();
-
-  std::string Describe() const; // for the user
+  void Finish(); // ends an execution, also after a failure
 
 private:
   void Read(const int extent[6]);
@@ -70,9 +65,9 @@ private:
   int Port, Whole[6];
   int Layers, Thick;      // of the volume, of a slab; the first slab has 1
   int First = 0, End = 0; // layers of the present slab
-  size_t Present;         // slabs so far
   std::string Key;        // of the volume to which the ranges belong
   std::vector<Slab> List;
+  size_t Present; // slabs so far
 };
 }
 VTK_ABI_NAMESPACE_END
