@@ -428,16 +428,15 @@ void vtkPMBVolumeMapper::RenderRays(
   }
   vtkHardwareSelector* selector = renderer->GetSelector();
   const bool isOpaque = this->IsOpaque(volume->GetProperty());
-  picture.JoinPasses(volume, this);
+  request.pixel_samples = selector ? 0 : std::min(CountSamples(), static_cast<int>(PMB_RAY_PIXEL_SAMPLES));
+  picture.JoinPasses(volume, this, false);
   if (isOpaque && !picture.IsPeeled())
   {
-    picture.JoinPasses(volume, this->Own->Mesh);
+    picture.JoinPasses(volume, this->Own->Mesh, request.pixel_samples > 1);
   }
-  request.pixel_samples = selector ? 0 : std::min(CountSamples(), static_cast<int>(PMB_RAY_PIXEL_SAMPLES));
   scene.IsSelection = selector;
   scene.IsLimited = selector || picture.IsPeeled() || !(IsAlone(renderer) || isOpaque);
   scene.Look.Hides = isOpaque || selector;
-  scene.Look.Covers = isOpaque && request.pixel_samples > 1;
   scene.Look.Replaces = selector;
   if (!picture.Resize(scene.Window, scene.Origin, request.width, request.height))
   {

@@ -48,7 +48,6 @@ in vec2 texCoord;
 
 int TexelOf(ivec2 at)
 {
-  at = clamp(at, ivec2(0), size - 1);
   return at.x + size.x * at.y;
 }
 
@@ -84,13 +83,12 @@ void main()
   gl_FragData[0] = finds ? vec4(interval, 0.0, 1.0) : gl_FragData[0];
 }
 #else
-uniform bool covers;
-
 #ifdef LIT
 uniform mat4 clipToView;
 
 vec3 PositionOf(ivec2 at)
 {
+  at = clamp(at, ivec2(0), size - 1);
   vec3 window = vec3((vec2(at) + 0.5) / vec2(size), texelFetch(depth, TexelOf(at)).r);
   vec4 view = clipToView * vec4(2.0 * window - 1.0, 1.0);
   return view.xyz / view.w;
@@ -113,7 +111,10 @@ void main()
   {
     discard;
   }
-  gl_FragData[0] = covers ? vec4(color.rgb / color.a, color.a) : color;
+#ifdef COVERS
+  color.rgb /= color.a;
+#endif
+  gl_FragData[0] = color;
   gl_FragDepth = texelFetch(depth, TexelOf(at)).r;
 #ifdef LIT
   vec4 vertexVC = vec4(PositionOf(at), 1.0);
@@ -189,12 +190,14 @@ public:
     return made;
   }
 
-  // Lets the passes at work change the program, as they change those of VTK's mappers. mapper: what they take this for.
-  void JoinPasses(vtkProp* prop, vtkAbstractMapper* mapper)
+  // Lets the passes at work change the program, as they change those of VTK's mappers. mapper: what they take this for. covers: alpha
+  // is the part of a pixel that an opaque surface covers, for several samples of a pixel.
+  void JoinPasses(vtkProp* prop, vtkAbstractMapper* mapper, bool covers)
   {
     this->Passes.clear();
     this->Prop = prop;
     this->Mapper = mapper;
+    this->Covers = covers;
     this->Fragment = vtkPMBPictureShader;
     vtkInformation* keys = prop->GetPropertyKeys();
     for (int i = 0; keys && i < keys->Length(vtkOpenGLRenderPass::RenderPasses()); ++i)
@@ -212,10 +215,8 @@ public:
       pass->PostReplaceShaderValues(none, none, this->Fragment, mapper, prop);
     }
     const bool isChanged = this->Fragment != vtkPMBPictureShader;
-    vtkShaderProgram::Substitute(this->Fragment, "//PMB::Pass::Def",
-      this->Peels   ? "#define PEELED"
-        : isChanged ? "#define LIT"
-                    : "");
+    const std::string pass = this->Peels ? "#define PEELED\n" : isChanged ? "#define LIT\n" : "";
+    vtkShaderProgram::Substitute(this->Fragment, "//PMB::Pass::Def", pass + (covers ? "#define COVERS\n" : ""));
   }
 
   // Whether a pass casts two intervals of each ray, which can be empty, and not whole rays.
@@ -249,7 +250,7 @@ public:
     GLuint query = 0, pixels = 0;
     glGenQueries(1, &query);
     glBeginQuery(GL_SAMPLES_PASSED, query);
-    this->RenderQuad(true, false, nullptr);
+    this->RenderQuad(true, nullptr);
     glEndQuery(GL_SAMPLES_PASSED);
     glGetQueryObjectuiv(query, GL_QUERY_RESULT, &pixels);
     glDeleteQueries(1, &query);
@@ -319,7 +320,6 @@ public:
   struct Look
   {
     bool Hides;    // its depth counts, as that of a surface
-    bool Covers;   // alpha is the part of a pixel that an opaque surface covers, for several samples of a pixel
     bool Replaces; // wherever it shows something
     vtkMatrix4x4* ViewToClip;
   };
@@ -330,7 +330,7 @@ public:
     const Saved saved(state);
     if (!this->Peels)
     {
-      state->SetEnumState(GL_BLEND, !look.Covers);
+      state->SetEnumState(GL_BLEND, !this->Covers);
       state->vtkglBlendFuncSeparate(GL_ONE, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
       state->vtkglEnable(GL_DEPTH_TEST);
       state->vtkglDepthFunc(look.Replaces ? GL_ALWAYS : GL_LEQUAL);
@@ -342,9 +342,9 @@ public:
     }
     for (const unsigned int each : { GL_SAMPLE_ALPHA_TO_COVERAGE, GL_SAMPLE_ALPHA_TO_ONE }) // off in all of VTK
     {
-      look.Covers ? glEnable(each) : glDisable(each);
+      this->Covers ? glEnable(each) : glDisable(each);
     }
-    this->RenderQuad(false, look.Covers, look.ViewToClip);
+    this->RenderQuad(false, look.ViewToClip);
     glDisable(GL_SAMPLE_ALPHA_TO_COVERAGE);
     glDisable(GL_SAMPLE_ALPHA_TO_ONE);
   }
@@ -388,7 +388,7 @@ private:
     vtkOpenGLState::ScopedglEnableDisable Testing, Mixing, Cutting, Culling;
   };
 
-  void RenderQuad(bool finds, bool covers, vtkMatrix4x4* viewToClip)
+  void RenderQuad(bool finds, vtkMatrix4x4* viewToClip)
   {
     vtkOpenGLQuadHelper* quad = this->MakeReady();
     if (!quad)
@@ -403,7 +403,6 @@ private:
     program->SetUniform2i("size", this->Size);
     program->SetUniformi("finds", finds);
     program->SetUniformi("wanted", this->Wanted);
-    program->SetUniformi("covers", covers);
     const float inverse[2] = { 1.0F / static_cast<float>(this->Size[0]), 1.0F / static_cast<float>(this->Size[1]) };
     program->SetUniform2f("in_inverseWindowSize", inverse);
     if (viewToClip)
@@ -467,7 +466,7 @@ private:
   std::vector<vtkOpenGLRenderPass*> Passes;
   vtkProp* Prop = nullptr; // that the passes know
   vtkAbstractMapper* Mapper = nullptr;
-  bool Peels = false;
+  bool Peels = false, Covers = false;
   int Wanted = 0; // of the intervals that a pass casts
   vtkNew<vtkOpenGLFramebufferObject> IntervalFrame;
   vtkNew<vtkTextureObject> IntervalTexture; // depths where rays end and begin

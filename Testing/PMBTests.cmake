@@ -11,6 +11,10 @@ foreach(target IN ITEMS quick asan tsan)
   add_custom_target(${target})
 endforeach()
 
+# Programs of Testing/Kernels that GPU/ and Emulator/ run, too, with PMB_TEST_DEVICE=gpu.
+set(pmb_gpu_kernel_tests bytes emit histogram particles particles_attributes particles_parts
+  particles_sample particles_shapes progress reference CACHE INTERNAL "")
+
 # pmb_add_home_test(NAME COMMAND...): adds a test that may start ParaView, with a home folder of its own (own_home.sh).
 set(pmb_own_home "${CMAKE_CURRENT_LIST_DIR}/own_home.sh" CACHE INTERNAL "")
 function(pmb_add_home_test name)

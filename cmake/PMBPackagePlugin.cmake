@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The package of the plugin. ParaView lists the plugins of the files that /usr/bin/paraview.conf names in Tools >
-# Manage Plugins. Debian's ParaView has no such file. The package's scripts add a line to it, and remove it again.
+# The package of the plugin. ParaView lists in Tools > Manage Plugins the plugins of the files that a paraview.conf names. From
+# Debian 13 on it is in ParaView's folder and names a file that no package of Debian has: this one has it. Debian 12 has no
+# paraview.conf: the package's scripts add a line to /usr/bin/paraview.conf, and remove it again.
 pmb_install_texts(plugin paraview-pmb-contour)
 install(DIRECTORY Docs/ DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/paraview-pmb-contour" COMPONENT plugin EXCLUDE_FROM_ALL
   FILES_MATCHING PATTERN __pycache__ EXCLUDE PATTERN USER_GUIDE.md PATTERN VERSIONS.md PATTERN PERFORMANCE.md PATTERN PARTICLES.md
@@ -22,9 +23,20 @@ The filter PMB Contour: isosurfaces of regular grids by Parallel Marching
 Blocks, on an NVIDIA GPU or on all cores, several times faster than the
 filters of ParaView. ParaView lists the plugin in Tools > Manage Plugins.")
 
+set(pmb_system "${ParaView_PREFIX_PATH}/lib/${CMAKE_LIBRARY_ARCHITECTURE}")
+set(pmb_named)
+file(GLOB pmb_conf "${pmb_system}/${PARAVIEW_PLUGIN_SUBDIR}/../paraview.conf")
+if (pmb_conf)
+  file(STRINGS "${pmb_conf}" pmb_named REGEX "^/usr/share/paraview/plugins$")
+endif ()
+if (pmb_named)
+  install(FILES "${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/${PARAVIEW_PLUGIN_SUBDIR}/pmb.plugins.xml"
+    DESTINATION share/paraview RENAME plugins COMPONENT plugin EXCLUDE_FROM_ALL)
+  return ()
+endif ()
+
 # Relative to /usr/bin, the folder of ParaView's programs and that file.
-file(GLOB pmb_theirs RELATIVE "${ParaView_PREFIX_PATH}"
-  "${ParaView_PREFIX_PATH}/lib/${CMAKE_LIBRARY_ARCHITECTURE}/${PARAVIEW_PLUGIN_SUBDIR}/paraview.plugins.xml")
+file(GLOB pmb_theirs RELATIVE "${ParaView_PREFIX_PATH}" "${pmb_system}/${PARAVIEW_PLUGIN_SUBDIR}/paraview.plugins.xml")
 set(PMB_THEIR_LINE)
 if (pmb_theirs)
   set(PMB_THEIR_LINE "../${pmb_theirs}")

@@ -108,10 +108,14 @@ void run_all_streams(void)
   }
 }
 
-void run_stream(cudaStream_t given)
+cudaError_t run_stream(cudaStream_t given)
 {
   CUstream_st *const stream = stream_of(given);
+  if (!is_known(stream)) {
+    return cudaErrorInvalidResourceHandle;
+  }
   run_until(stream, stream->enqueued);
+  return cudaSuccess;
 }
 
 cudaError_t enqueue(cudaStream_t given, operation work)
@@ -147,12 +151,8 @@ template <class SET> void free_of_device(SET *all)
 int lies_in(const pieces_by_address &pieces, const void *memory, size_t bytes)
 {
   char *const begin = (char *)memory;
-  auto piece = pieces.upper_bound(begin);
-  if (piece == pieces.begin()) {
-    return 0;
-  }
-  --piece;
-  return begin + bytes <= piece->first + piece->second.bytes;
+  const auto next = pieces.upper_bound(begin);
+  return next != pieces.begin() && begin + bytes <= std::prev(next)->first + std::prev(next)->second.bytes;
 }
 
 /* Whether a copy of this kind is valid. */
@@ -191,15 +191,12 @@ cudaError_t release(pieces_by_address *pieces, void *memory)
 void free_all(pieces_by_address *pieces, int is_owner)
 {
   for (auto at = pieces->begin(); at != pieces->end();) {
-    if (at->second.device != current_device) {
-      ++at;
-      continue;
-    }
-    device_bytes -= pieces == &device_memory ? at->second.bytes : 0;
-    if (is_owner) {
+    const int own = at->second.device == current_device;
+    device_bytes -= own && pieces == &device_memory ? at->second.bytes : 0;
+    if (own && is_owner) {
       free(at->first);
     }
-    at = pieces->erase(at);
+    at = own ? pieces->erase(at) : std::next(at);
   }
 }
 
@@ -513,14 +510,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t given)
 {
-  return call([=] {
-    CUstream_st *const stream = stream_of(given);
-    if (!is_known(stream)) {
-      return cudaErrorInvalidResourceHandle;
-    }
-    run_until(stream, stream->enqueued);
-    return cudaSuccess;
-  });
+  return call([=] { return run_stream(given); });
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)

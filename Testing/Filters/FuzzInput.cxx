@@ -2,20 +2,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Fuzz.h"
 
+#include "vtkAOSDataArrayTemplate.h"
 #include "vtkCellData.h"
 #include "vtkDataArray.h"
-#include "vtkDataSetAttributes.h"
 #include "vtkNew.h"
 #include "vtkPointData.h"
+#include "vtkSOADataArrayTemplate.h"
 #include "vtkStringArray.h"
 #include "vtkUniformGrid.h"
-#include "vtkUnsignedCharArray.h"
-#include "vtkVariant.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
+#include <type_traits>
 
 namespace fuzz
 {
@@ -30,8 +29,8 @@ const double Infinity = std::numeric_limits<double>::infinity();
 void RandomDimensions(Random& random, int dims[3])
 {
   dims[0] = random.Pick({ random.Int(2, 9), random.Int(10, 40), random.Int(30, 70) });
-  dims[1] = random.Pick({ random.Int(2, 6), random.Int(2, 12) });
-  dims[2] = random.Pick({ random.Int(2, 6), random.Int(2, 10) });
+  dims[1] = random.Int(2, random.Pick({ 6, 12 }));
+  dims[2] = random.Int(2, random.Pick({ 6, 10 }));
   if (random.Chance(15))
   {
     std::swap(dims[0], dims[random.Int(1, 2)]);
@@ -45,11 +44,6 @@ void RandomDimensions(Random& random, int dims[3])
     dims[random.Int(0, 2)] = random.Int(0, 1);
     dims[random.Int(0, 2)] = random.Int(0, 1);
   }
-  if (random.Int(1, 500) == 1)
-  {
-    dims[0] = 90;
-    dims[1] = dims[2] = 60;
-  }
 }
 
 void PlaceExtent(Random& random, vtkImageData* image, const int dims[3])
@@ -60,7 +54,7 @@ void PlaceExtent(Random& random, vtkImageData* image, const int dims[3])
     int low = random.Chance(50) ? 0 : random.Int(-30, 30);
     if (random.Chance(2))
     {
-      low = random.Pick({ 1000000, -1000000, std::numeric_limits<int>::max() - dims[axis], -2147483647 });
+      low = random.Pick({ 1000000, -1000000, VTK_INT_MAX - dims[axis], -VTK_INT_MAX });
     }
     extent[2 * axis] = low;
     extent[2 * axis + 1] = low + dims[axis] - 1;
@@ -68,92 +62,47 @@ void PlaceExtent(Random& random, vtkImageData* image, const int dims[3])
   image->SetExtent(extent);
 }
 
-// Far more points than memory can hold; sometimes 2^66, which VTK counts as 0, and an array of that length.
-void ClaimToBeHuge(Random& random, vtkImageData* image)
-{
-  const int last = (1 << 22) - 1, none[3] = { 0, 0, 0 };
-  if (random.Chance(15))
-  {
-    image->SetExtent(0, last, 0, last, 0, last);
-    image->GetPointData()->Initialize();
-    image->GetPointData()->SetScalars(MakeNumbers(random, none, 0, 1));
-    return;
-  }
-  const auto high = [&]() { return random.Pick({ 0, 1, 9, 65535, last }); };
-  image->SetExtent(-5, high(), 0, high(), 0, high());
-}
-
 double RandomSpacing(Random& random)
 {
-  const double usual = random.Real(0.05, 4.0);
-  switch (random.Int(0, 24))
+  if (random.Chance(20))
   {
-    case 0:
-      return 1e-30;
-    case 1:
-      return 1e30;
-    case 2:
-      return 0.0;
-    case 3:
-      return random.Pick({ NaN, Infinity, -Infinity });
-    case 4:
-      return random.Pick({ 1e-300, 1e300, -1e-300, 5e-324, 1e100, 1e38, 3e39, -1e-60 });
-    case 5:
-    case 6:
-    case 7:
-      return -usual;
-    default:
-      return usual;
+    return random.Pick(
+      { 0.0, NaN, Infinity, -Infinity, 1e-30, 1e30, 1e-300, 1e300, -1e-300, 5e-324, 1e100, 1e38, 3e39, -1e-60 });
   }
+  return random.Real(0.05, 4.0) * (random.Chance(15) ? -1 : 1);
 }
 
 void RandomDirection(Random& random, vtkImageData* image)
 {
   const double a = random.Real(-3, 3), c = std::cos(a), s = std::sin(a), tiny = random.Pick({ 1e-20, 1e-120, 1e20 });
-  switch (random.Int(0, 11))
-  {
-    case 0: // singular
-      return image->SetDirectionMatrix(1, 0, 0, 0, 1, 0, 1, 1, 0);
-    case 1:
-      return image->SetDirectionMatrix(0, 0, 0, 0, 0, 0, 0, 0, 0);
-    case 2:
-      return image->SetDirectionMatrix(1, 2, 3, 2, 4, 6, 0, 0, 1);
-    case 3:
-      return image->SetDirectionMatrix(1, 0, 0, 0, random.Pick({ NaN, Infinity }), 0, 0, 0, 1);
-    case 4:
-      return image->SetDirectionMatrix(tiny, 0, 0, 0, tiny, 0, 0, 0, tiny);
-    case 5: // mirrored
-      return image->SetDirectionMatrix(c, -s, 0, s, c, 0, 0, 0, -1);
-    case 6:
-      return image->SetDirectionMatrix(0, 1, 0, 1, 0, 0, 0, 0, 1);
-    case 7: // sheared
-      return image->SetDirectionMatrix(1, 0.5, 0, 0, 1, -0.25, 0, 0, 1);
-    default: // turned
-      return image->SetDirectionMatrix(c, 0, -s, 0, 1, 0, s, 0, c);
-  }
+  const double matrices[][9] = {
+    { 1, 0, 0, 0, 1, 0, 1, 1, 0 },          // singular
+    { 0, 0, 0, 0, 0, 0, 0, 0, 0 },          //
+    { 1, 2, 3, 2, 4, 6, 0, 0, 1 },          //
+    { 1, 0, 0, 0, NaN, 0, 0, 0, 1 },        // not finite
+    { 1, 0, 0, 0, Infinity, 0, 0, 0, 1 },   //
+    { tiny, 0, 0, 0, tiny, 0, 0, 0, tiny }, // extreme
+    { c, -s, 0, s, c, 0, 0, 0, -1 },        // mirrored
+    { 0, 1, 0, 1, 0, 0, 0, 0, 1 },          // axes swapped
+    { 1, 0.5, 0, 0, 1, -0.25, 0, 0, 1 },    // sheared
+    { c, 0, -s, 0, 1, 0, s, 0, c }          // turned
+  };
+  image->SetDirectionMatrix(matrices[std::min(9, random.Int(0, 14))]);
 }
 
 void PlaceInWorld(Random& random, vtkImageData* image)
 {
+  image->SetSpacing(1, 1, 1);
+  image->SetOrigin(0, 0, 0);
   if (random.Chance(50))
   {
-    image->SetSpacing(1, 1, 1);
-    image->SetOrigin(0, 0, 0);
     return;
   }
-  if (random.Chance(70))
-  {
-    image->SetSpacing(random.Real(0.05, 4.0), random.Real(0.05, 4.0), random.Real(0.05, 4.0));
-  }
-  else
-  {
-    image->SetSpacing(RandomSpacing(random), RandomSpacing(random), RandomSpacing(random));
-  }
-  image->SetOrigin(random.Real(-100, 100), random.Real(-100, 100), random.Real(-100, 100));
-  if (random.Chance(5))
-  {
-    image->SetOrigin(random.Pick({ NaN, Infinity, 1e300, 1e30, 1e-30 }), 0, 0);
-  }
+  const bool usual = random.Chance(60);
+  const auto spacing = [&]() { return usual ? random.Real(0.05, 4.0) : RandomSpacing(random); };
+  image->SetSpacing(spacing(), spacing(), spacing());
+  const double x = random.Chance(5) ? random.Pick({ NaN, Infinity, 1e300, 1e30, 1e-30 }) : random.Real(-100, 100);
+  image->SetOrigin(x, random.Real(-100, 100), random.Real(-100, 100));
   if (random.Chance(35))
   {
     RandomDirection(random, image);
@@ -161,6 +110,72 @@ void PlaceInWorld(Random& random, vtkImageData* image)
 }
 
 // --- arrays ---------------------------------------------------------------------------------------------------------
+
+// Any value of a type; of a floating-point type also those that are not numbers.
+template <typename T>
+T Special(Random& random)
+{
+  using Limits = std::numeric_limits<T>;
+  if (std::is_integral<T>::value)
+  {
+    return random.Pick<T>({ Limits::lowest(), Limits::max(), static_cast<T>(random.Bits()) });
+  }
+  return random.Pick<T>({ Limits::lowest(), Limits::max(), Limits::quiet_NaN(), Limits::infinity(),
+    -Limits::infinity(), Limits::denorm_min(), static_cast<T>(-0.0), Limits::min() });
+}
+
+// Small whole numbers, many of them equal to an isovalue, or waves; in some arrays now and then a special number.
+template <typename Array>
+vtkSmartPointer<vtkDataArray> Fill(
+  Random& random, vtkSmartPointer<Array> array, const int dims[3], vtkIdType tuples, int components)
+{
+  using T = typename Array::ValueType;
+  using Limits = std::numeric_limits<T>;
+  array->SetNumberOfComponents(components);
+  array->SetNumberOfTuples(tuples);
+  const bool whole = random.Chance(30);
+  const int few = random.Int(2, 6), rare = random.Pick({ 0, 0, 0, 0, 0, 1, 20, 2000 });
+  const double wave[] = { random.Real(0.1, 2.5), random.Real(0.1, 2.5), random.Real(0.1, 2.5) };
+  const double amplitude = random.Pick({ 0.0, 1.0, 20.0, 60.0, 60.0 }), offset = random.Pick({ 0.0, 0.0, 64.0 });
+  const vtkIdType nx = std::max(1, dims[0]), ny = std::max(1, dims[1]);
+  for (vtkIdType n = 0; n < tuples * components; ++n)
+  {
+    const vtkIdType id = n / components, i = id % nx + 3 * (n % components);
+    const double sum =
+      std::sin(wave[0] * i + 1) + std::sin(wave[1] * (id / nx % ny)) + std::cos(wave[2] * (id / nx / ny));
+    const double value = whole ? random.Int(0, few) : offset + amplitude * sum;
+    const double fits =
+      std::min(static_cast<double>(Limits::max()), std::max(static_cast<double>(Limits::lowest()), value));
+    array->SetValue(n, rare && random.Int(1, rare) == 1 ? Special<T>(random) : static_cast<T>(fits));
+  }
+  return array;
+}
+
+// Numbers of a random type and storage, for an image of these dimensions.
+vtkSmartPointer<vtkDataArray> MakeNumbers(Random& random, const int dims[3], vtkIdType tuples, int components)
+{
+  const int type = random.Pick({ VTK_CHAR, VTK_SIGNED_CHAR, VTK_UNSIGNED_CHAR, VTK_SHORT, VTK_UNSIGNED_SHORT, VTK_INT,
+    VTK_UNSIGNED_INT, VTK_LONG, VTK_UNSIGNED_LONG, VTK_LONG_LONG, VTK_UNSIGNED_LONG_LONG, VTK_ID_TYPE, VTK_FLOAT,
+    VTK_FLOAT, VTK_FLOAT, VTK_FLOAT, VTK_DOUBLE, VTK_DOUBLE, VTK_BIT });
+  const bool split = type != VTK_ID_TYPE && random.Chance(15);
+  auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(type));
+  switch (type)
+  {
+    vtkTemplateMacro({
+      using Split = vtkSOADataArrayTemplate<VTK_TT>;
+      using Packed = vtkAOSDataArrayTemplate<VTK_TT>;
+      return split ? Fill(random, vtkSmartPointer<Split>::New(), dims, tuples, components)
+                   : Fill(random, vtkSmartPointer<Packed>(Packed::FastDownCast(array)), dims, tuples, components);
+    });
+  }
+  array->SetNumberOfComponents(components);
+  array->SetNumberOfTuples(tuples);
+  for (vtkIdType n = 0; n < tuples * components; ++n)
+  {
+    array->SetComponent(n / components, static_cast<int>(n % components), random.Int(0, 1));
+  }
+  return array;
+}
 
 // Names of the output's arrays, names of two arrays, and no name.
 const char* RandomName(Random& random)
@@ -181,13 +196,12 @@ vtkSmartPointer<vtkAbstractArray> MakeOtherArray(Random& random, const int dims[
   vtkSmartPointer<vtkAbstractArray> array;
   if (random.Chance(8))
   {
-    vtkNew<vtkStringArray> names;
-    names->SetNumberOfTuples(tuples);
+    array = vtkSmartPointer<vtkStringArray>::New();
+    array->SetNumberOfTuples(tuples);
     for (vtkIdType id = 0; id < tuples; ++id)
     {
-      names->SetValue(id, std::to_string(id % 7));
+      vtkStringArray::SafeDownCast(array)->SetValue(id, std::to_string(id % 7));
     }
-    array = names;
   }
   else
   {
@@ -200,59 +214,27 @@ vtkSmartPointer<vtkAbstractArray> MakeOtherArray(Random& random, const int dims[
 // A valid vtkGhostType, or one of another type or length. Few points and cells are hidden, so that cells are left.
 vtkSmartPointer<vtkDataArray> MakeGhosts(Random& random, vtkIdType right, bool ofCells)
 {
-  vtkSmartPointer<vtkDataArray> ghosts = vtkSmartPointer<vtkUnsignedCharArray>::New();
-  if (random.Chance(10))
-  {
-    ghosts.TakeReference(vtkDataArray::CreateDataArray(random.Pick({ VTK_CHAR, VTK_INT, VTK_FLOAT })));
-  }
+  const int type = random.Chance(90) ? VTK_UNSIGNED_CHAR : random.Pick({ VTK_CHAR, VTK_INT, VTK_FLOAT });
+  auto ghosts = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(type));
   ghosts->SetName(vtkDataSetAttributes::GhostArrayName());
   ghosts->SetNumberOfComponents(random.Chance(5) ? 2 : 1);
   ghosts->SetNumberOfTuples(RandomLength(random, right));
+  ghosts->Fill(0);
   const int one = random.Pick({ 5, 50, 1000 });
-  int hidden = vtkDataSetAttributes::HIDDENPOINT, refined = 0;
-  if (ofCells)
-  {
-    hidden = vtkDataSetAttributes::HIDDENCELL;
-    refined = vtkDataSetAttributes::REFINEDCELL;
-  }
+  const int hidden = ofCells ? int(vtkDataSetAttributes::HIDDENCELL) : int(vtkDataSetAttributes::HIDDENPOINT);
+  const int refined = ofCells ? vtkDataSetAttributes::REFINEDCELL : 0;
   for (vtkIdType n = 0; n < ghosts->GetNumberOfTuples(); ++n)
   {
-    int bits = random.Chance(10) ? 1 : 0; // a duplicate
-    bits |= random.Int(0, one) == 0 ? random.Pick({ hidden, refined, hidden | refined, 4, 64 }) : 0;
-    for (int c = 0; c < ghosts->GetNumberOfComponents(); ++c)
-    {
-      ghosts->SetComponent(n, c, bits);
-    }
+    const int bits = random.Int(0, one) == 0 ? random.Pick({ hidden, refined, hidden | refined, 4, 64 }) : 0;
+    ghosts->SetComponent(n, 0, bits | (random.Chance(10) ? vtkDataSetAttributes::DUPLICATECELL : 0));
   }
   return ghosts;
 }
 
-// Makes an array active as an attribute that its width allows. Not one that another may replace: VTK would make that active,
-// whatever its width.
-void ActivateSomehow(Random& random, vtkDataSetAttributes* data)
-{
-  using Attributes = vtkDataSetAttributes;
-  const int n = random.Int(0, std::max(0, data->GetNumberOfArrays() - 1));
-  vtkDataArray* array = data->GetArray(n);
-  const std::string name = array && array->GetName() ? array->GetName() : "";
-  const bool stays = array && name != "samples" && name != Attributes::GhostArrayName();
-  const int components = stays && random.Chance(40) ? array->GetNumberOfComponents() : 0;
-  if (components == 1)
-  {
-    data->SetActiveAttribute(n, random.Pick<int>({ Attributes::GLOBALIDS, Attributes::PEDIGREEIDS }));
-  }
-  else if (components == 3)
-  {
-    data->SetActiveAttribute(n, random.Pick<int>({ Attributes::VECTORS, Attributes::NORMALS, Attributes::TCOORDS }));
-  }
-  else if (components == 9)
-  {
-    data->SetActiveAttribute(n, Attributes::TENSORS);
-  }
-}
-
+// Three arrays at most, and one of them active as another attribute.
 void AddAttributes(Random& random, vtkDataSetAttributes* data, const int dims[3], vtkIdType right)
 {
+  using Attributes = vtkDataSetAttributes;
   for (int n = random.Int(0, 3); n > 0; --n)
   {
     auto array = MakeOtherArray(random, dims, right);
@@ -261,6 +243,19 @@ void AddAttributes(Random& random, vtkDataSetAttributes* data, const int dims[3]
     {
       array->SetName("samples"); // after AddArray(): two arrays of one name
     }
+  }
+  const int n = random.Int(0, std::max(0, data->GetNumberOfArrays() - 1));
+  vtkDataArray* array = data->GetArray(n);
+  const std::string name = array && array->GetName() ? array->GetName() : "";
+  const int width = array && random.Chance(40) ? array->GetNumberOfComponents() : 0;
+  const int attribute = width == 1 ? random.Pick<int>({ Attributes::GLOBALIDS, Attributes::PEDIGREEIDS })
+    : width == 3 ? random.Pick<int>({ Attributes::VECTORS, Attributes::NORMALS, Attributes::TCOORDS })
+    : width == 9 ? int(Attributes::TENSORS)
+                 : -1;
+  // Not one that another may replace: VTK would make that active, whatever its width.
+  if (attribute >= 0 && name != "samples" && name != Attributes::GhostArrayName())
+  {
+    data->SetActiveAttribute(n, attribute);
   }
 }
 
@@ -272,9 +267,7 @@ void AddArrays(Random& random, vtkImageData* image, const int dims[3])
   samples->SetName(random.Chance(95) ? "samples" : RandomName(random));
   AddAttributes(random, image->GetPointData(), dims, points);
   image->GetPointData()->SetScalars(samples);
-  ActivateSomehow(random, image->GetPointData());
   AddAttributes(random, image->GetCellData(), dims, cells);
-  ActivateSomehow(random, image->GetCellData());
   if (random.Chance(12))
   {
     image->GetPointData()->AddArray(MakeGhosts(random, points, false));
@@ -294,31 +287,15 @@ void AddArrays(Random& random, vtkImageData* image, const int dims[3])
 }
 }
 
-vtkSmartPointer<vtkImageData> MakeImage(Random& random, bool large)
+vtkSmartPointer<vtkImageData> MakeImage(Random& random)
 {
-  vtkSmartPointer<vtkImageData> image;
-  if (random.Chance(15))
-  {
-    image = vtkSmartPointer<vtkUniformGrid>::New();
-  }
-  else
-  {
-    image = vtkSmartPointer<vtkImageData>::New();
-  }
+  auto image = random.Chance(15) ? vtkSmartPointer<vtkImageData>(vtkSmartPointer<vtkUniformGrid>::New())
+                                 : vtkSmartPointer<vtkImageData>::New();
   int dims[3];
   RandomDimensions(random, dims);
-  if (large)
-  {
-    dims[0] = 45;
-    dims[1] = dims[2] = 39;
-  }
   PlaceExtent(random, image, dims);
   PlaceInWorld(random, image);
   AddArrays(random, image, dims);
-  if (random.Chance(2))
-  {
-    ClaimToBeHuge(random, image);
-  }
   return image;
 }
 
@@ -326,7 +303,6 @@ void ChangeGeometry(Random& random, vtkImageData* image)
 {
   int dims[3];
   image->GetDimensions(dims);
-  const bool huge = *std::max_element(dims, dims + 3) > 1000;
   switch (random.Int(0, 3))
   {
     case 0:
@@ -340,88 +316,63 @@ void ChangeGeometry(Random& random, vtkImageData* image)
       image->SetDimensions(dims);
       break;
     default:
-      if (!huge)
-      {
-        PlaceExtent(random, image, dims);
-      }
+      PlaceExtent(random, image, dims);
   }
 }
 
-static void WriteInPlace(Random& random, vtkImageData* image)
+static void WriteInPlace(Random& random, vtkImageData* image, vtkDataArray* samples)
 {
-  vtkDataArray* samples = image->GetPointData()->GetScalars();
-  if (!samples || samples->GetNumberOfTuples() == 0)
+  const int last = samples ? static_cast<int>(samples->GetNumberOfTuples()) - 1 : -1;
+  for (int n = random.Int(1, 40); n > 0 && last >= 0; --n)
   {
-    return;
-  }
-  const int last = static_cast<int>(samples->GetNumberOfTuples()) - 1;
-  for (int n = random.Int(1, 40); n > 0; --n)
-  {
-    const int from = random.Int(0, last), to = random.Int(0, last);
-    samples->SetTuple(to, from, samples);
+    samples->SetTuple(random.Int(0, last), random.Int(0, last), samples);
   }
   vtkObject* marked[] = { samples, image, image->GetPointData() };
-  marked[random.Int(0, 2)]->Modified();
+  marked[random.Int(samples ? 0 : 1, 2)]->Modified();
 }
 
 // Hides other points or cells, in the existing array or in a new one.
 static void ChangeGhosts(Random& random, vtkImageData* image)
 {
-  vtkDataSetAttributes* of[] = { image->GetPointData(), image->GetCellData() };
   const bool cells = random.Chance(50);
+  vtkDataSetAttributes* data = image->GetAttributes(cells ? vtkDataObject::CELL : vtkDataObject::POINT);
   auto ghosts = MakeGhosts(random, cells ? image->GetNumberOfCells() : image->GetNumberOfPoints(), cells);
-  auto* old = vtkUnsignedCharArray::SafeDownCast(of[cells]->GetArray(vtkDataSetAttributes::GhostArrayName()));
-  if (!old || random.Chance(30))
+  vtkDataArray* old = data->GetArray(vtkDataSetAttributes::GhostArrayName());
+  if (old && random.Chance(70))
   {
-    of[cells]->AddArray(ghosts);
-    return;
+    old->DeepCopy(ghosts); // into memory of its own, which may be the same
+    old->Modified();
   }
-  for (vtkIdType n = 0; n < std::min(old->GetNumberOfValues(), ghosts->GetNumberOfValues()); ++n)
+  else
   {
-    old->SetValue(n, static_cast<unsigned char>(ghosts->GetVariantValue(n).ToInt()));
+    data->AddArray(ghosts);
   }
-  old->Modified();
-}
-
-static void NewSamples(Random& random, vtkImageData* image, const int dims[3], vtkIdType tuples)
-{
-  auto samples = MakeNumbers(random, dims, tuples, 1);
-  samples->SetName("samples");
-  image->GetPointData()->SetScalars(samples);
 }
 
 void ChangeArrays(Random& random, vtkImageData* image)
 {
-  int dims[3];
-  image->GetDimensions(dims);
   vtkPointData* pointData = image->GetPointData();
   vtkDataArray* samples = pointData->GetScalars();
   const vtkIdType tuples = samples ? samples->GetNumberOfTuples() : 0;
-  const bool huge = *std::max_element(dims, dims + 3) > 1000;
   switch (random.Int(0, 7))
   {
     case 0: // gone before the new one comes, which may get its memory
       pointData->SetScalars(nullptr);
-      NewSamples(random, image, dims, tuples);
+      pointData->SetScalars(MakeNumbers(random, image->GetDimensions(), tuples, 1));
+      pointData->GetScalars()->SetName("samples");
       break;
     case 1:
-      if (pointData->GetNumberOfArrays() > 0)
-      {
-        pointData->RemoveArray(random.Int(0, pointData->GetNumberOfArrays() - 1));
-      }
+      pointData->RemoveArray(random.Int(0, std::max(0, pointData->GetNumberOfArrays() - 1)));
       break;
     case 2:
       image->GetCellData()->Initialize();
       break;
     case 3:
     case 4:
-      if (!huge)
-      {
-        ChangeGhosts(random, image);
-      }
+      ChangeGhosts(random, image);
       break;
     default:
-      WriteInPlace(random, image);
+      WriteInPlace(random, image, samples);
   }
 }
 }

@@ -2,65 +2,56 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Fuzz.h"
 
+#include "pmb.h"
+
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
 #include "vtkDataArray.h"
-#include "vtkDataSetAttributes.h"
-#include "vtkFieldData.h"
+#include "vtkDoubleArray.h"
+#include "vtkFloatArray.h"
 #include "vtkIdList.h"
 #include "vtkMatrix3x3.h"
 #include "vtkNew.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
+#include "vtkTypeInt64Array.h"
 #include "vtkUnsignedCharArray.h"
-#include "vtkVariant.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 
 namespace fuzz
 {
-namespace
-{
-enum Place
-{
-  SOUND,
-  UNSOUND,
-  EXTREME
-};
+// --- what should come out -------------------------------------------------------------------------------------------
 
-Place JudgePlace(vtkImageData* image, bool invertible)
+// Whether the image has a place in the world, of an invertible matrix if that is needed; EITHER: one near double's limits.
+static Outcome JudgePlace(vtkImageData* image, bool invertible)
 {
-  int extent[6];
-  double origin[3], spacing[3], m[3][3];
-  image->GetExtent(extent);
-  image->GetOrigin(origin);
-  image->GetSpacing(spacing);
+  const double *origin = image->GetOrigin(), *spacing = image->GetSpacing();
+  vtkMatrix3x3* direction = image->GetDirectionMatrix();
   bool extreme = false;
   for (int r = 0; r < 3; ++r)
   {
     double first = origin[r];
     for (int c = 0; c < 3; ++c)
     {
-      m[r][c] = image->GetDirectionMatrix()->GetElement(r, c);
-      const double step = m[r][c] * spacing[c];
-      first += step * extent[2 * c];
+      const double step = direction->GetElement(r, c) * spacing[c];
+      first += step * image->GetExtent()[2 * c];
       if (!std::isfinite(step) || !std::isfinite(origin[r]))
       {
-        return UNSOUND;
+        return FAULT;
       }
-      extreme =
-        extreme || !std::isfinite(first) || (m[r][c] != 0 && !(std::abs(step) >= 1e-100 && std::abs(step) <= 1e100));
+      const bool usual = std::abs(step) >= 1e-100 && std::abs(step) <= 1e100;
+      extreme = extreme || !std::isfinite(first) || (direction->GetElement(r, c) != 0 && !usual);
     }
   }
-  const double determinant = vtkMatrix3x3::Determinant(&m[0][0]);
-  if (invertible && (spacing[0] == 0 || spacing[1] == 0 || spacing[2] == 0 || determinant == 0))
+  if (invertible && (spacing[0] == 0 || spacing[1] == 0 || spacing[2] == 0 || direction->Determinant() == 0))
   {
-    return UNSOUND;
+    return FAULT;
   }
-  return extreme && invertible ? EXTREME : SOUND;
-}
+  return !invertible ? LINES : (extreme ? EITHER : MESH);
 }
 
 Outcome Expect(const Settings& settings, vtkImageData* image, vtkDataArray*& array)
@@ -68,7 +59,7 @@ Outcome Expect(const Settings& settings, vtkImageData* image, vtkDataArray*& arr
   array = nullptr;
   int extent[6], thick = 0;
   image->GetExtent(extent);
-  double points = 1;
+  double points = 1; // which VTK's own number may not hold
   for (int axis = 0; axis < 3; ++axis)
   {
     const double size = std::max(0.0, double(extent[2 * axis + 1]) - extent[2 * axis] + 1);
@@ -80,280 +71,341 @@ Outcome Expect(const Settings& settings, vtkImageData* image, vtkDataArray*& arr
     return NOTHING;
   }
   bool ofPoints;
-  vtkAbstractArray* any = FindArray(settings, image, ofPoints);
-  vtkDataArray* numbers = vtkDataArray::SafeDownCast(any);
+  auto* numbers = vtkDataArray::SafeDownCast(FindArray(settings, image, ofPoints));
   if (!numbers || !ofPoints || double(numbers->GetNumberOfTuples()) < points || settings.Component < 0 ||
     settings.Component >= numbers->GetNumberOfComponents())
   {
     return FAULT;
   }
-  if (settings.Isovalues.empty())
-  {
-    return NOTHING;
-  }
-  const Place place = JudgePlace(image, /*invertible=*/thick == 3);
-  if (place == UNSOUND)
-  {
-    return FAULT;
-  }
-  array = numbers;
-  return thick == 2 ? LINES : (place == EXTREME ? EITHER : MESH);
+  const Outcome outcome = settings.Isovalues.empty() ? NOTHING : JudgePlace(image, /*invertible=*/thick == 3);
+  array = outcome == NOTHING || outcome == FAULT ? nullptr : numbers;
+  return outcome;
 }
+
+vtkUnsignedCharArray* FindFlags(vtkDataSetAttributes* data, vtkIdType count)
+{
+  auto* ghosts = vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
+  return ghosts && ghosts->GetNumberOfComponents() == 1 && ghosts->GetNumberOfTuples() == count ? ghosts : nullptr;
+}
+
+// --- the core's mesh ------------------------------------------------------------------------------------------------
 
 namespace
 {
-const char* NameOf(vtkAbstractArray* array)
+using ArrayPointer = vtkSmartPointer<vtkDataArray>;
+
+bool IsNamed(vtkAbstractArray* array, const char* name)
 {
-  return array->GetName() ? array->GetName() : "(null)";
+  return array->GetName() && name && std::strcmp(array->GetName(), name) == 0;
 }
 
-// Whether a range without an isovalue needs a warning.
-int WarningsOf(double minimum, double maximum, const Settings& settings)
+bool IsChosen(const Settings& settings, const std::vector<std::string>& names, vtkAbstractArray* array)
 {
-  return std::none_of(settings.Isovalues.begin(), settings.Isovalues.end(),
-    [=](double isovalue) { return isovalue >= minimum && isovalue <= maximum; });
+  const auto named = [&](const std::string& name) { return IsNamed(array, name.c_str()); };
+  return settings.Others && (!settings.Choose || std::any_of(names.begin(), names.end(), named));
 }
 
-// The expected arrays of the output, in order; an array replaces an earlier one of the same name.
-struct Wanted
+// The point arrays that the output has beside its own.
+std::vector<vtkDataArray*> OtherArrays(const Settings& settings, vtkImageData* image, vtkDataArray* array)
 {
-  std::string Name;
-  bool Named;
-  vtkAbstractArray* Source; // null: of the output's own
+  std::vector<vtkDataArray*> others;
+  vtkPointData* data = image->GetPointData();
+  for (int n = 0; n < data->GetNumberOfArrays(); ++n)
+  {
+    vtkDataArray* other = data->GetArray(n);
+    const bool fits = other && other != array && other->GetNumberOfTuples() >= image->GetNumberOfPoints() &&
+      other != data->GetGlobalIds() && other != data->GetPedigreeIds() &&
+      IsChosen(settings, settings.PointArrays, other);
+    const bool taken = fits &&
+      (IsNamed(other, vtkDataSetAttributes::GhostArrayName()) ||
+        (settings.Scalars && IsNamed(other, array->GetName())) || (settings.Normals && IsNamed(other, "Normals")) ||
+        (settings.Gradients && IsNamed(other, "Gradients")));
+    if (fits && !taken)
+    {
+      others.push_back(other);
+    }
+  }
+  return others;
+}
+
+ArrayPointer NewArray(int type, const char* name, int components, vtkIdType tuples)
+{
+  auto array = ArrayPointer::Take(vtkDataArray::CreateDataArray(type == VTK_BIT ? VTK_UNSIGNED_CHAR : type));
+  array->SetName(name);
+  array->SetNumberOfComponents(components);
+  array->SetNumberOfTuples(tuples);
+  return array;
+}
+
+// The same numbers in one piece of memory; bits as bytes.
+ArrayPointer Pack(vtkDataArray* array)
+{
+  auto copy =
+    NewArray(array->GetDataType(), array->GetName(), array->GetNumberOfComponents(), array->GetNumberOfTuples());
+  if (array->GetDataType() == VTK_BIT)
+  {
+    copy->DeepCopy(array);
+  }
+  else
+  {
+    array->ExportToVoidPointer(copy->GetVoidPointer(0));
+  }
+  return copy;
+}
+
+pmb_type TypeOf(vtkDataArray* array)
+{
+  const int size = array->GetDataTypeSize();
+  if (array->GetDataType() == VTK_FLOAT || array->GetDataType() == VTK_DOUBLE)
+  {
+    return size == 4 ? PMB_FLOAT32 : PMB_FLOAT64;
+  }
+  const pmb_type types[][2] = { { PMB_UINT8, PMB_INT8 }, { PMB_UINT16, PMB_INT16 }, { PMB_UINT32, PMB_INT32 },
+    { PMB_UINT64, PMB_INT64 } };
+  return types[size == 8 ? 3 : size / 2][array->GetDataTypeMin() < 0];
+}
+
+// Of each of `ids`, in their order.
+vtkSmartPointer<vtkAbstractArray> Gather(vtkAbstractArray* array, vtkIdList* ids)
+{
+  auto gathered = vtkSmartPointer<vtkAbstractArray>::Take(array->NewInstance());
+  gathered->SetName(array->GetName());
+  gathered->SetNumberOfComponents(array->GetNumberOfComponents());
+  gathered->SetNumberOfTuples(ids->GetNumberOfIds());
+  array->GetTuples(ids, gathered);
+  return gathered;
+}
+
+// The core's mesh on one CPU thread; Testing/Kernels compares that with brute force. Written here a second time: the filter's
+// choice of samples and arrays, the image's place in the world, hidden points and cells.
+class Reference
+{
+public:
+  Reference(const Settings& settings, vtkImageData* image, vtkDataArray* array)
+    : Asked(settings)
+    , Image(image)
+    , Array(array)
+    , Samples(Pack(array))
+    , Parts(settings.Isovalues.size())
+  {
+  }
+  ~Reference() { pmb_destroy(this->Context); }
+  Reference(const Reference&) = delete;
+  void operator=(const Reference&) = delete;
+
+  bool Contour();
+  void Emit();
+  void Split();
+  void AddCellArrays();
+  void AddMeasures();
+
+  pmb_context* Context = nullptr;
+  bool Good = true; // all calls of the core
+  pmb_info Info = {};
+  pmb_sizes Sizes = {};
+  vtkNew<vtkPolyData> Surface;
+
+private:
+  void Bind();
+  void* Add(const ArrayPointer& array);
+  void Call(pmb_status status) { this->Good = this->Good && status == PMB_OK; }
+
+  const Settings& Asked;
+  vtkImageData* Image;
+  vtkDataArray* Array;
+  const ArrayPointer Samples;
+  std::vector<ArrayPointer> Packed;
+  std::vector<pmb_attribute> Attributes;
+  std::vector<pmb_sizes> Parts; // of each isovalue
+  pmb_mesh Mesh = {};
+  ArrayPointer Points, Triangles, Offsets;
+  vtkNew<vtkIdList> Cells;
 };
 
-void Want(std::vector<Wanted>& list, const char* name, vtkAbstractArray* source)
+void Reference::Bind()
 {
-  const Wanted wanted = { name ? name : "", name != nullptr, source };
-  for (Wanted& other : list)
+  pmb_options options = {};
+  options.struct_size = sizeof(options);
+  options.device = PMB_DEVICE_CPU;
+  options.threads = 1;
+  pmb_volume volume = {};
+  volume.struct_size = sizeof(volume);
+  volume.type = TypeOf(this->Samples);
+  volume.samples = static_cast<char*>(this->Samples->GetVoidPointer(0)) +
+    static_cast<size_t>(this->Asked.Component) * this->Samples->GetDataTypeSize();
+  int64_t stride = this->Samples->GetNumberOfComponents();
+  for (int row = 0; row < 3; ++row)
   {
-    if (name && other.Named && other.Name == wanted.Name)
+    volume.dims[row] = this->Image->GetDimensions()[row];
+    volume.strides[row] = stride;
+    stride *= volume.dims[row];
+    volume.first[row] = this->Image->GetExtent()[2 * row];
+    volume.index_to_world[4 * row + 3] = this->Image->GetOrigin()[row];
+    for (int axis = 0; axis < 3; ++axis)
     {
-      other = wanted;
-      return;
+      volume.index_to_world[4 * row + axis] =
+        this->Image->GetDirectionMatrix()->GetElement(row, axis) * this->Image->GetSpacing()[axis];
     }
   }
-  list.push_back(wanted);
+  auto* points = FindFlags(this->Image->GetPointData(), this->Image->GetNumberOfPoints());
+  auto* cells = FindFlags(this->Image->GetCellData(), this->Image->GetNumberOfCells());
+  volume.sample_flags = points ? points->GetPointer(0) : nullptr;
+  volume.hidden_sample_bits = vtkDataSetAttributes::HIDDENPOINT;
+  volume.cell_flags = cells ? cells->GetPointer(0) : nullptr;
+  volume.hidden_cell_bits = vtkDataSetAttributes::HIDDENCELL | vtkDataSetAttributes::REFINEDCELL;
+  this->Call(pmb_create(&options, &this->Context));
+  this->Call(this->Good ? pmb_bind(this->Context, &volume) : PMB_INTERNAL);
 }
 
-void Forget(std::vector<Wanted>& list, const char* name)
+// Returns whether there are triangles.
+bool Reference::Contour()
 {
-  list.erase(std::remove_if(list.begin(), list.end(),
-               [name](const Wanted& wanted) { return name && wanted.Named && wanted.Name == name; }),
-    list.end());
+  this->Bind();
+  const pmb_request request = { sizeof(request), this->Asked.Isovalues.data(),
+    static_cast<int64_t>(this->Asked.Isovalues.size()), this->Asked.Remove != 0 };
+  this->Info.struct_size = sizeof(this->Info);
+  this->Call(this->Good ? pmb_count(this->Context, &request, &this->Sizes, this->Parts.data()) : PMB_INTERNAL);
+  this->Call(this->Good ? pmb_get_info(this->Context, &this->Info) : PMB_INTERNAL);
+  return this->Good && this->Sizes.points > 0;
 }
 
-bool IsGhostTypes(const char* name)
+// Adds an array to the output, which takes the place of one with its name.
+void* Reference::Add(const ArrayPointer& array)
 {
-  return name && std::strcmp(name, vtkDataSetAttributes::GhostArrayName()) == 0;
+  this->Surface->GetPointData()->AddArray(array);
+  return array->GetVoidPointer(0);
 }
 
-bool IsChosen(bool choose, const std::vector<std::string>& names, const char* name)
+void Reference::Emit()
 {
-  return !choose || (name && std::find(names.begin(), names.end(), name) != names.end());
-}
-
-std::vector<Wanted> WantedPointArrays(const Settings& settings, vtkImageData* image, vtkDataArray* array)
-{
-  std::vector<Wanted> own, list;
-  if (settings.Scalars)
+  const int type = this->Array->GetDataType(), idType = this->Asked.Wide ? VTK_TYPE_INT64 : VTK_TYPE_INT32;
+  const bool doubles = this->Asked.Precision == vtkAlgorithm::DOUBLE_PRECISION ||
+    (this->Asked.Precision >= vtkAlgorithm::DEFAULT_PRECISION && type == VTK_DOUBLE);
+  const bool wide = type != VTK_FLOAT && this->Array->GetDataTypeSize() >= 4;
+  const vtkIdType points = this->Sizes.points, triangles = this->Sizes.triangles;
+  for (vtkDataArray* other : OtherArrays(this->Asked, this->Image, this->Array))
   {
-    Want(own, array->GetName(), nullptr);
+    this->Packed.push_back(Pack(other));
+    vtkDataArray* packed = this->Packed.back();
+    auto to = NewArray(packed->GetDataType(), packed->GetName(), packed->GetNumberOfComponents(), points);
+    const pmb_attribute attribute = { packed->GetVoidPointer(0), TypeOf(packed), packed->GetNumberOfComponents(),
+      this->Add(to), 0 };
+    this->Attributes.push_back(attribute);
+    this->Packed.push_back(to); // lives until the mesh is there, even if another array takes its place
   }
-  if (settings.Gradients)
+  this->Points = NewArray(doubles ? VTK_DOUBLE : VTK_FLOAT, "Points", 3, points);
+  this->Triangles = NewArray(idType, nullptr, 1, 3 * triangles);
+  this->Offsets = NewArray(idType, nullptr, 1, triangles + 1);
+  this->Cells->SetNumberOfIds(triangles);
+  auto scalars = NewArray(wide ? VTK_DOUBLE : VTK_FLOAT, this->Array->GetName(), 1, points);
+  auto gradients = NewArray(VTK_FLOAT, "Gradients", 3, points), normals = NewArray(VTK_FLOAT, "Normals", 3, points);
+  pmb_mesh& mesh = this->Mesh;
+  mesh.struct_size = sizeof(mesh);
+  mesh.point_capacity = points;
+  mesh.triangle_capacity = triangles;
+  mesh.point_type = TypeOf(this->Points);
+  mesh.points = this->Points->GetVoidPointer(0);
+  mesh.id_type = this->Asked.Wide ? PMB_INT64 : PMB_INT32;
+  mesh.triangles = this->Triangles->GetVoidPointer(0);
+  mesh.offsets = this->Offsets->GetVoidPointer(0);
+  mesh.cells = reinterpret_cast<int64_t*>(this->Cells->GetPointer(0));
+  mesh.scalar_type = TypeOf(scalars);
+  mesh.scalars = this->Asked.Scalars ? this->Add(scalars) : nullptr;
+  mesh.gradients = static_cast<float*>(this->Asked.Gradients ? this->Add(gradients) : nullptr);
+  mesh.normals = static_cast<float*>(this->Asked.Normals ? this->Add(normals) : nullptr);
+  mesh.gradient_estimator = static_cast<pmb_gradient_estimator>(std::max(0, std::min(2, this->Asked.Estimator)));
+  mesh.attributes = this->Attributes.data();
+  mesh.attribute_count = static_cast<int64_t>(this->Attributes.size());
+  this->Call(pmb_emit(this->Context, &mesh));
+}
+
+// Gives points of their own to sheets that touch in a sample: the copies follow each isovalue's points.
+void Reference::Split()
+{
+  vtkNew<vtkIdList> origins; // of each new point
+  if (this->Asked.Remove == 2)
   {
-    Want(own, "Gradients", nullptr);
-  }
-  if (settings.Normals)
-  {
-    Want(own, "Normals", nullptr);
-  }
-  vtkPointData* pointData = image->GetPointData();
-  for (int n = 0; settings.Others && n < pointData->GetNumberOfArrays(); ++n)
-  {
-    vtkDataArray* other = pointData->GetArray(n);
-    bool taken = !other || other == array || other == pointData->GetGlobalIds() ||
-      other == pointData->GetPedigreeIds() || other->GetNumberOfTuples() < image->GetNumberOfPoints();
-    const char* name = other ? other->GetName() : nullptr;
-    taken = taken || IsGhostTypes(name) || !IsChosen(settings.Choose, settings.PointArrays, name);
-    for (const Wanted& mine : own)
+    const std::vector<pmb_sizes> before = this->Parts;
+    const int64_t* copied = nullptr;
+    this->Call(
+      pmb_split_sheets(this->Context, &this->Mesh, this->Parts.data(), static_cast<int64_t>(before.size()), &copied));
+    vtkIdType own = 0;
+    for (size_t n = 0; this->Good && n < before.size(); ++n)
     {
-      taken = taken || (name && mine.Named && mine.Name == name);
+      for (int64_t point = 0; point < this->Parts[n].points; ++point)
+      {
+        origins->InsertNextId(point < before[n].points ? own++ : *copied++);
+      }
     }
-    if (!taken)
+    this->Sizes.points = origins->GetNumberOfIds();
+    this->Points = vtkDataArray::SafeDownCast(Gather(this->Points, origins));
+    this->Mesh.points = this->Points->GetVoidPointer(0);
+    this->Mesh.point_capacity = this->Sizes.points;
+    vtkNew<vtkPointData> gathered;
+    for (int n = 0; n < this->Surface->GetPointData()->GetNumberOfArrays(); ++n)
     {
-      Want(list, name, other);
+      gathered->AddArray(Gather(this->Surface->GetPointData()->GetArray(n), origins));
     }
+    this->Surface->GetPointData()->ShallowCopy(gathered);
   }
-  for (const Wanted& mine : own)
-  {
-    Want(list, mine.Named ? mine.Name.c_str() : nullptr, nullptr);
-  }
-  return list;
+  vtkNew<vtkPoints> points;
+  points->SetData(this->Points);
+  vtkNew<vtkCellArray> polys;
+  polys->SetData(this->Offsets, this->Triangles);
+  this->Surface->SetPoints(points);
+  this->Surface->SetPolys(polys);
 }
 
-std::vector<Wanted> WantedCellArrays(const Settings& settings, vtkImageData* image)
+// Of several cell arrays with one name the last one stays, at the end.
+void Reference::AddCellArrays()
 {
-  vtkCellData* cellData = image->GetCellData();
-  std::vector<Wanted> wanted;
-  for (int n = 0; n < cellData->GetNumberOfArrays(); ++n)
-  {
-    vtkAbstractArray* array = cellData->GetAbstractArray(n);
-    const char* name = array->GetName();
-    const bool chosen = IsGhostTypes(name) ? array == FindFlags(cellData, image->GetNumberOfCells())
-                                           : settings.Others && IsChosen(settings.Choose, settings.CellArrays, name);
-    const bool unique = array == cellData->GetGlobalIds(); // not unique on the surface
-    if (chosen && !unique && array->GetNumberOfTuples() >= image->GetNumberOfCells())
-    {
-      Forget(wanted, name);
-      Want(wanted, name, array);
-    }
-  }
-  return wanted;
-}
-
-bool JudgeNames(
-  const std::vector<Wanted>& wanted, vtkFieldData* data, const char* what, vtkIdType tuples, Report& report)
-{
-  FUZZ_CHECK(report, data->GetNumberOfArrays() == static_cast<int>(wanted.size()),
-    data->GetNumberOfArrays() << " " << what << " arrays, expected " << wanted.size());
-  if (data->GetNumberOfArrays() != static_cast<int>(wanted.size()))
-  {
-    return false;
-  }
+  vtkCellData* data = this->Image->GetCellData();
+  vtkCellData* output = this->Surface->GetCellData();
   for (int n = 0; n < data->GetNumberOfArrays(); ++n)
   {
     vtkAbstractArray* array = data->GetAbstractArray(n);
-    const char* name = array->GetName();
-    FUZZ_CHECK(report, (name != nullptr) == wanted[n].Named && (!name || wanted[n].Name == name),
-      what << " array " << n << " is named '" << (name ? name : "(null)") << "', expected '" << wanted[n].Name
-           << "'");
-    FUZZ_CHECK(report, array->GetNumberOfTuples() == tuples,
-      what << " array " << n << " has " << array->GetNumberOfTuples() << " tuples, expected " << tuples);
-    if (array->GetNumberOfTuples() != tuples)
+    const bool chosen = IsNamed(array, vtkDataSetAttributes::GhostArrayName())
+      ? array == FindFlags(data, this->Image->GetNumberOfCells())
+      : IsChosen(this->Asked, this->Asked.CellArrays, array);
+    const bool unique = array == data->GetGlobalIds(); // not unique on the surface
+    if (chosen && !unique && array->GetNumberOfTuples() >= this->Image->GetNumberOfCells())
     {
-      return false;
+      output->RemoveArray(array->GetName());
+      output->AddArray(Gather(array, this->Cells));
     }
   }
-  return true;
 }
 
-// Whether an array has this type and these bytes.
-void JudgeBytes(vtkDataArray* array, pmb_type type, int components, const Bytes& bytes, Report& report)
+void Reference::AddMeasures()
 {
-  const bool real = array->GetDataType() == VTK_FLOAT || array->GetDataType() == VTK_DOUBLE;
-  const size_t size = bytes.size() - 1;
-  const bool fits = static_cast<size_t>(array->GetNumberOfValues()) * array->GetDataTypeSize() == size &&
-    array->GetNumberOfComponents() == components && real == (type >= PMB_FLOAT32) &&
-    static_cast<size_t>(array->GetDataTypeSize()) == pmb_type_size(type);
-  FUZZ_CHECK(report, fits, NameOf(array) << ": " << array->GetClassName() << " of " << array->GetNumberOfTuples());
-  if (fits && size > 0 && std::memcmp(array->GetVoidPointer(0), bytes.data(), size) != 0)
-  {
-    const char* got = static_cast<const char*>(array->GetVoidPointer(0));
-    const auto at = std::mismatch(got, got + size, bytes.begin()).first - got;
-    const vtkIdType value = at / array->GetDataTypeSize();
-    FUZZ_CHECK(report, false,
-      NameOf(array) << ": value " << value << " is "
-                    << array->GetComponent(value / components, static_cast<int>(value % components)));
-  }
-}
-
-bool JudgeSizes(const Reference& reference, vtkPolyData* output, Report& report)
-{
-  const pmb_sizes sizes = reference.Sizes;
-  FUZZ_CHECK(report, output->GetNumberOfPolys() == sizes.triangles && output->GetNumberOfPoints() == sizes.points,
-    output->GetNumberOfPolys() << " triangles and " << output->GetNumberOfPoints() << " points, expected "
-                               << sizes.triangles << " and " << sizes.points);
-  FUZZ_CHECK(report, output->GetNumberOfCells() == sizes.triangles, "other cells than triangles");
-  return report.Faults.empty() && sizes.points > 0;
-}
-
-void JudgePointArrays(const Reference& reference, const Settings& settings, vtkDataArray* array,
-  const std::vector<Wanted>& wanted, vtkPolyData* output, Report& report)
-{
-  vtkPointData* pointData = output->GetPointData();
-  if (!JudgeNames(wanted, pointData, "point", output->GetNumberOfPoints(), report))
+  vtkFieldData* fields = this->Surface->GetFieldData();
+  fields->ShallowCopy(this->Image->GetFieldData());
+  if (!this->Asked.Measures)
   {
     return;
   }
-  size_t other = 0;
-  for (size_t n = 0; n < wanted.size(); ++n)
+  std::vector<pmb_measures> measures(this->Parts.size(), pmb_measures{ sizeof(pmb_measures) });
+  auto* ghosts = FindFlags(this->Surface->GetCellData(), this->Sizes.triangles);
+  const pmb_measure_request request = { sizeof(request), &this->Mesh, this->Parts.data(),
+    static_cast<int64_t>(this->Parts.size()), ghosts ? ghosts->GetPointer(0) : nullptr,
+    vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::REFINEDCELL | vtkDataSetAttributes::HIDDENCELL };
+  this->Call(pmb_measure(this->Context, &request, measures.data()));
+  const char* const names[] = { "Isovalue", "Area", "Volume", "Closed", "EulerNumber", "Components", "BoundaryEdges",
+    "NonManifoldEdges" };
+  ArrayPointer arrays[8];
+  for (int n = 0; n < 8; ++n)
   {
-    vtkDataArray* got = pointData->GetArray(static_cast<int>(n));
-    const bool own = !wanted[n].Source;
-    if (!own)
-    {
-      const pmb_attribute& attribute = reference.Attributes[other];
-      JudgeBytes(got, attribute.type, attribute.components, reference.Others[other++], report);
-      FUZZ_CHECK(report,
-        got->GetDataType() == wanted[n].Source->GetDataType() || wanted[n].Source->IsA("vtkBitArray"),
-        "type of " << NameOf(got));
-    }
-    else if (got == pointData->GetNormals())
-    {
-      JudgeBytes(got, PMB_FLOAT32, 3, reference.Normals, report);
-    }
-    else if (settings.Gradients && wanted[n].Name == "Gradients")
-    {
-      JudgeBytes(got, PMB_FLOAT32, 3, reference.Gradients, report);
-    }
-    else
-    {
-      FUZZ_CHECK(report, std::string(NameOf(got)) == NameOf(array), "name of the scalars");
-      JudgeBytes(got, reference.Mesh.scalar_type, 1, reference.Scalars, report);
-    }
+    arrays[n] = NewArray(n < 3 ? VTK_DOUBLE : VTK_TYPE_INT64, names[n], 1, 0);
+    fields->AddArray(arrays[n]);
   }
-  FUZZ_CHECK(report, !settings.Normals || pointData->GetNormals(), "there are no normals");
-}
-
-void JudgeCellArray(const Reference& reference, vtkAbstractArray* source, vtkAbstractArray* copied, Report& report)
-{
-  const int components = source->GetNumberOfComponents();
-  const bool same = copied->GetDataType() == source->GetDataType() && copied->GetNumberOfComponents() == components;
-  FUZZ_CHECK(report, same, "type or width of a cell array");
-  for (size_t n = 0; same && n < static_cast<size_t>(reference.Sizes.triangles) && report.Faults.empty(); ++n)
-  {
-    for (int c = 0; c < components; ++c)
-    {
-      const vtkVariant got = copied->GetVariantValue(static_cast<vtkIdType>(n) * components + c);
-      const vtkVariant want = source->GetVariantValue(reference.Cells[n] * components + c);
-      FUZZ_CHECK(report, got.ToString() == want.ToString(),
-        "cell array '" << NameOf(source) << "' at triangle " << n << " is " << got.ToString() << ", expected "
-                       << want.ToString());
-    }
-  }
-}
-
-void JudgeFields(
-  const Settings& settings, Reference& reference, vtkFieldData* input, vtkPolyData* output, Report& report)
-{
-  for (int n = 0; n < input->GetNumberOfArrays(); ++n)
-  {
-    const char* name = input->GetArrayName(n);
-    FUZZ_CHECK(report, !name || output->GetFieldData()->HasArray(name), "the field array '" << name << "' is lost");
-  }
-  if (!settings.Measures || !report.Faults.empty())
-  {
-    return;
-  }
-  auto* ghosts = FindFlags(output->GetCellData(), output->GetNumberOfCells());
-  const std::vector<pmb_measures> measures = reference.Measure(ghosts);
-  FUZZ_CHECK(report, reference.Error.empty(), reference.Error);
   for (size_t n = 0; n < measures.size(); ++n)
   {
     const pmb_measures& m = measures[n];
-    const std::pair<const char*, double> all[] = { { "Isovalue", settings.Isovalues[n] }, { "Area", m.area },
-      { "Volume", m.volume }, { "Closed", m.closed }, { "EulerNumber", static_cast<double>(m.euler) },
-      { "Components", static_cast<double>(m.components) }, { "BoundaryEdges", static_cast<double>(m.boundary_edges) },
-      { "NonManifoldEdges", static_cast<double>(m.nonmanifold_edges) } };
-    for (const auto& one : all)
+    const double values[] = { this->Asked.Isovalues[n], m.area, m.volume, double(m.closed), double(m.euler),
+      double(m.components), double(m.boundary_edges), double(m.nonmanifold_edges) };
+    for (int one = 0; one < 8; ++one)
     {
-      vtkDataArray* array = output->GetFieldData()->GetArray(one.first);
-      const bool there = array && array->GetNumberOfTuples() == static_cast<vtkIdType>(measures.size());
-      FUZZ_CHECK(report, there, "there is no measure '" << one.first << "' of each isovalue");
-      const double got = there ? array->GetComponent(static_cast<vtkIdType>(n), 0) : 0;
-      FUZZ_CHECK(report, !there || got == one.second || (got != got && one.second != one.second),
-        one.first << " of isovalue " << n << " is " << got << ", expected " << one.second);
+      arrays[one]->InsertNextTuple1(values[one]);
     }
   }
 }
@@ -361,79 +413,28 @@ void JudgeFields(
 
 int JudgeMesh(const Settings& settings, vtkImageData* image, vtkDataArray* array, vtkPolyData* output, Report& report)
 {
-  const std::vector<Wanted> onPoints = WantedPointArrays(settings, image, array);
-  std::vector<vtkDataArray*> others;
-  for (const Wanted& wanted : onPoints)
+  Reference reference(settings, image, array);
+  if (reference.Contour())
   {
-    if (wanted.Source)
-    {
-      others.push_back(vtkDataArray::SafeDownCast(wanted.Source));
-    }
+    reference.Emit();
+    reference.Split();
+    reference.AddCellArrays();
+    reference.AddMeasures();
   }
-  Reference reference(image, array, settings, others);
-  FUZZ_CHECK(report, reference.Error.empty(), "the core: " << reference.Error);
-  const int warnings = WarningsOf(reference.Minimum, reference.Maximum, settings);
-  if (!JudgeSizes(reference, output, report))
+  FUZZ_CHECK(report, reference.Good, "the core: " << pmb_error(reference.Context));
+  const pmb_sizes sizes = reference.Sizes;
+  FUZZ_CHECK(report, output->GetNumberOfPolys() == sizes.triangles && output->GetNumberOfPoints() == sizes.points,
+    output->GetNumberOfPolys() << " triangles and " << output->GetNumberOfPoints() << " points, expected "
+                               << sizes.triangles << " and " << sizes.points);
+  FUZZ_CHECK(report, output->GetNumberOfCells() == sizes.triangles, "other cells than triangles");
+  std::string difference;
+  if (sizes.points > 0)
   {
-    return warnings;
+    pmbtest::SameBytes(output, reference.Surface, difference);
+    difference += pmbtest::FieldDifference(output->GetFieldData(), reference.Surface->GetFieldData(), "field array");
   }
-  vtkCellArray* polys = output->GetPolys();
-  const pmb_type idType = settings.Wide ? PMB_INT64 : PMB_INT32;
-  JudgeBytes(output->GetPoints()->GetData(), reference.Mesh.point_type, 3, reference.Points, report);
-  JudgeBytes(polys->GetConnectivityArray(), idType, 1, reference.Ids, report);
-  JudgeBytes(polys->GetOffsetsArray(), idType, 1, reference.Offsets, report);
-  JudgePointArrays(reference, settings, array, onPoints, output, report);
-  const std::vector<Wanted> onCells = WantedCellArrays(settings, image);
-  if (JudgeNames(onCells, output->GetCellData(), "cell", output->GetNumberOfCells(), report))
-  {
-    for (size_t n = 0; n < onCells.size(); ++n)
-    {
-      JudgeCellArray(
-        reference, onCells[n].Source, output->GetCellData()->GetAbstractArray(static_cast<int>(n)), report);
-    }
-  }
-  JudgeFields(settings, reference, image->GetFieldData(), output, report);
-  return warnings;
-}
-
-int JudgeLines(
-  const Settings& settings, vtkImageData* image, vtkDataArray* array, vtkPolyData* output, Report& report)
-{
-  const vtkIdType got = output->GetNumberOfLines(), points = output->GetNumberOfPoints();
-  FUZZ_CHECK(report, output->GetNumberOfCells() == got, "other cells than lines");
-  std::vector<char> used(points, 0);
-  vtkNew<vtkIdList> ids;
-  for (vtkIdType n = 0; n < got; ++n)
-  {
-    output->GetLines()->GetCellAtId(n, ids);
-    FUZZ_CHECK(report, ids->GetNumberOfIds() == 2, "points of line " << n);
-    for (vtkIdType id : *ids)
-    {
-      FUZZ_CHECK(report, id >= 0 && id < points, "the ids of line " << n);
-      used[std::max<vtkIdType>(0, std::min(id, points - 1))] = 1;
-    }
-  }
-  FUZZ_CHECK(report, std::count(used.begin(), used.end(), 0) == 0, "points that no line uses");
-  for (int n = 0; n < output->GetPointData()->GetNumberOfArrays(); ++n)
-  {
-    FUZZ_CHECK(
-      report, output->GetPointData()->GetAbstractArray(n)->GetNumberOfTuples() == points, "tuples of points");
-  }
-  for (int n = 0; n < output->GetCellData()->GetNumberOfArrays(); ++n)
-  {
-    FUZZ_CHECK(report, output->GetCellData()->GetAbstractArray(n)->GetNumberOfTuples() == got, "tuples of lines");
-  }
-  double minimum = INFINITY, maximum = -INFINITY; // of finite, visible samples
-  auto* ghosts = FindFlags(image->GetPointData(), image->GetNumberOfPoints());
-  for (vtkIdType n = 0; n < image->GetNumberOfPoints(); ++n)
-  {
-    const double sample = array->GetComponent(n, settings.Component);
-    if (std::isfinite(sample) && !(ghosts && ghosts->GetValue(n) & vtkDataSetAttributes::HIDDENPOINT))
-    {
-      minimum = std::min(minimum, sample);
-      maximum = std::max(maximum, sample);
-    }
-  }
-  return WarningsOf(minimum, maximum, settings);
+  FUZZ_CHECK(report, difference.empty(), "the core's mesh is another (theirs after ours): " << difference);
+  return std::none_of(settings.Isovalues.begin(), settings.Isovalues.end(),
+    [&](double isovalue) { return isovalue >= reference.Info.minimum && isovalue <= reference.Info.maximum; });
 }
 }

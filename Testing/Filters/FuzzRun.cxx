@@ -9,7 +9,6 @@
 #include "vtkCellData.h"
 #include "vtkCommand.h"
 #include "vtkDataArray.h"
-#include "vtkDataSetAttributes.h"
 #include "vtkDoubleArray.h"
 #include "vtkExecutive.h"
 #include "vtkNew.h"
@@ -19,24 +18,13 @@
 #include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <memory>
 #include <thread>
 
 namespace fuzz
 {
-std::string Describe(vtkObject* object)
-{
-  std::ostringstream text;
-  object->Print(text);
-  return text.str();
-}
-
-Tally& TheTally()
-{
-  static Tally tally;
-  return tally;
-}
+std::atomic<int64_t> Tally[EVENTS];
 
 namespace
 {
@@ -48,43 +36,55 @@ public:
   static Listener* New() { return new Listener; }
   void DisplayText(const char* text) override { Unheard += text; }
 };
-}
 
-void Listen()
+std::string Describe(vtkObject* object)
 {
-  vtkNew<Listener> listener;
-  vtkOutputWindow::SetInstance(listener);
+  std::ostringstream text;
+  object->Print(text);
+  return text.str();
 }
 
-static std::string TakeUnheard()
+bool IsEmpty(vtkPolyData* output)
 {
-  std::string text;
-  text.swap(Unheard);
-  return text;
+  return output->GetNumberOfPoints() + output->GetNumberOfCells() == 0;
 }
 
-// At a given progress stops the filter, changes its settings, or calls functions that any thread may call.
-class Run::Disturber : public vtkCommand
+// Keeps finite isovalues; 0 if there were others only. Returns whether there were others.
+bool LeaveOutNotFinite(std::vector<double>& isovalues, bool suggests)
+{
+  const size_t before = isovalues.size();
+  isovalues.erase(
+    std::remove_if(isovalues.begin(), isovalues.end(), [](double x) { return !std::isfinite(x); }), isovalues.end());
+  const bool others = isovalues.size() < before;
+  if (isovalues.empty() && others && suggests)
+  {
+    isovalues.push_back(0.0);
+  }
+  return others;
+}
+
+// At a given progress stops the filter, or changes its settings and calls functions that any thread may call.
+class Disturber : public vtkCommand
 {
 public:
   static Disturber* New() { return new Disturber; }
   void Execute(vtkObject* caller, unsigned long, void* data) override
   {
+    const double progress = *static_cast<double*>(data);
     auto* filter = static_cast<vtkPMBContourFilter*>(caller);
-    if (this->Done || *static_cast<double*>(data) < this->From)
+    if (this->Done || progress < this->From)
     {
       return;
     }
     this->Done = true;
-    this->At = *static_cast<double*>(data);
+    this->At = progress;
     if (this->Abort)
     {
       filter->SetAbortExecute(1);
       return;
     }
-    std::ostringstream text;
     filter->ReleaseDeviceMemory();
-    filter->Print(text);
+    Describe(filter);
     Apply(this->Other, filter);
   }
   bool Abort = false, Done = false;
@@ -92,24 +92,47 @@ public:
   Settings Other;
 };
 
+// A filter and its settings.
+class Run
+{
+public:
+  Run(Random& random, Device device, Report& report);
+  void Set(const Settings& settings);
+  void SetInput(vtkImageData* image);
+  // Updates and judges. `what`: for the report. `strike`: an emulated GPU may fail meanwhile.
+  void Check(const std::string& what, bool strike = true);
+  // Updates with an abort or other settings at some progress; judges the output only if it is certain.
+  void Disturb(const std::string& what);
+
+  Settings Asked;
+
+private:
+  void CountExecution() { ++this->Executions; }
+  void Update();
+  void UpdateStruck(const std::string& what);
+  void JudgeMessages(Outcome outcome, int warnings, bool leavesOut);
+  void JudgeOutput(Outcome outcome, vtkDataArray* array, bool leavesOut);
+  void CompareFresh();
+  bool Stopped() { return pmbtest::Has(this->Filter->GetLastRunSummary(), "Aborted"); }
+
+  Random& Dice;
+  const Device Where;
+  Report& Faults;
+  vtkNew<vtkPMBContourFilter> Filter;
+  vtkSmartPointer<vtkImageData> Image;
+  pmbtest::Messages Said, PipelineSaid;
+  int Executions = 0;
+};
+
 Run::Run(Random& random, Device device, Report& report)
   : Dice(random)
   , Where(device)
   , Faults(report)
-  , Filter(vtkSmartPointer<vtkPMBContourFilter>::New())
+  , Said(this->Filter)
+  , PipelineSaid(this->Filter->GetExecutive())
 {
-  this->Said.reset(new pmbtest::Messages(this->Filter));
-  this->PipelineSaid.reset(new pmbtest::Messages(this->Filter->GetExecutive()));
-  this->Filter->AddObserver(vtkCommand::StartEvent, this, &Run::Clear);
+  this->Filter->AddObserver(vtkCommand::StartEvent, this, &Run::CountExecution);
 }
-
-// Messages are counted from the start of the last execution.
-void Run::Clear()
-{
-  ++this->Executions;
-}
-
-Run::~Run() = default;
 
 void Run::Set(const Settings& settings)
 {
@@ -123,196 +146,171 @@ void Run::Set(const Settings& settings)
   Apply(this->Asked, this->Filter);
 }
 
-void Run::SetInput(vtkImageData* image, bool behind)
+// Directly, or behind another filter.
+void Run::SetInput(vtkImageData* image)
 {
   this->Image = image;
-  if (!behind)
+  this->Filter->SetInputData(image);
+  if (image && this->Dice.Chance(20))
   {
-    this->Filter->SetInputData(image);
-    return;
+    vtkNew<vtkPassThrough> pass;
+    pass->SetInputData(image);
+    this->Filter->SetInputConnection(pass->GetOutputPort());
   }
-  vtkNew<vtkPassThrough> pass;
-  pass->SetInputData(image);
-  this->Filter->SetInputConnection(pass->GetOutputPort());
 }
 
 void Run::Update()
 {
   this->Executions = 0;
-  TakeUnheard();
-  this->Said->Clear();
-  this->PipelineSaid->Clear();
+  Unheard.clear();
+  this->Said.Clear();
+  this->PipelineSaid.Clear();
+  std::thread other; // may call these at any time
   if (this->Dice.Chance(3))
   {
-    // These may be called from any thread at any time.
-    std::thread other(
-      [this]()
+    const auto call = [this]()
+    {
+      for (int n = 0; n < 20; ++n)
       {
-        for (int n = 0; n < 20; ++n)
-        {
-          this->Filter->ReleaseDeviceMemory();
-          this->Filter->GetDeviceBytes();
-          this->Filter->GetNumberOfUploads();
-        }
-      });
-    this->Filter->Update();
-    other.join();
-    return;
+        this->Filter->ReleaseDeviceMemory();
+        this->Filter->GetDeviceBytes();
+        this->Filter->GetNumberOfUploads();
+      }
+    };
+    other = std::thread(call);
   }
   this->Filter->Update();
+  if (other.joinable())
+  {
+    other.join();
+  }
 }
 
-// Whether a failure of the emulated GPU has ended the execution.
-bool Run::UpdateStruck()
+// After a failure of the emulated GPU that is an error, the next update works.
+void Run::UpdateStruck(const std::string& what)
 {
 #if defined(PMB_FUZZ_EMULATED)
   const gpu_call call = this->Dice.Pick({ GPU_CREATE, GPU_BIND, GPU_COUNT, GPU_EMIT, GPU_SUMMARY });
   gpu_fail_at(call, this->Dice.Int(1, 2), this->Dice.Pick({ GPU_NO_MEMORY, GPU_BUSY, GPU_ILLEGAL_ADDRESS }));
-#endif
   this->Update();
-#if defined(PMB_FUZZ_EMULATED)
   gpu_fail_at(call, 0, GPU_BUSY);
 #endif
-  return this->Said->Errors() == 1 && pmbtest::Has(this->Said->Text(), "the GPU failed");
+  if (this->Said.Errors() == 1 && pmbtest::Has(this->Said.Text(), "the GPU failed"))
+  {
+    ++Tally[STRUCK];
+    FUZZ_CHECK(this->Faults, IsEmpty(this->Filter->GetOutput()), what << ": output of a failure");
+    this->Filter->Modified();
+    this->Update();
+  }
 }
 
 void Run::Check(const std::string& what, bool strike)
 {
-  if (this->Where == EMULATED && strike && this->Dice.Chance(25))
-  {
-    if (this->UpdateStruck())
-    {
-      ++TheTally().Struck;
-      FUZZ_CHECK(this->Faults, this->Filter->GetOutput()->GetNumberOfPoints() == 0, what << ": output of a failure");
-      this->Filter->Modified();
-      this->Update();
-    }
-  }
-  else
-  {
-    this->Update();
-  }
-  this->JudgeUpdate(what);
-}
-
-static bool IsFinite(double isovalue)
-{
-  return std::isfinite(isovalue);
-}
-
-// Keeps finite isovalues. If a volume has none left, the filter uses the suggested one, or 0.
-void Run::LeaveOutNotFinite()
-{
-  std::vector<double>& isovalues = this->Asked.Isovalues;
-  const auto end = std::stable_partition(isovalues.begin(), isovalues.end(), IsFinite);
-  this->LeavesOut = end != isovalues.end();
-  isovalues.erase(end, isovalues.end());
-  int dims[3];
-  this->Image->GetDimensions(dims);
-  if (this->LeavesOut && isovalues.empty() && *std::min_element(dims, dims + 3) > 1)
-  {
-    isovalues.push_back(0.0);
-  }
-}
-
-void Run::JudgeUpdate(const std::string& what)
-{
+  const bool isStruck = this->Where == EMULATED && strike && this->Dice.Chance(25);
+  isStruck ? this->UpdateStruck(what) : this->Update();
   const size_t before = this->Faults.Faults.size();
+  const Settings asked = this->Asked;
+  std::vector<double>& isovalues = this->Asked.Isovalues;
+  const int* dims = this->Image->GetDimensions();
+  const bool leavesOut = LeaveOutNotFinite(isovalues, *std::min_element(dims, dims + 3) > 1);
   vtkDataArray* array = nullptr;
-  const std::vector<double> isovalues = this->Asked.Isovalues;
-  this->LeaveOutNotFinite();
   const Outcome outcome = Expect(this->Asked, this->Image, array);
   if (pmbtest::Has(this->Filter->GetLastRunSummary(), " was suggested"))
   {
-    const bool wanted = this->Asked.Suggest || std::none_of(isovalues.begin(), isovalues.end(), IsFinite);
+    const bool wanted = asked.Suggest ||
+      std::none_of(asked.Isovalues.begin(), asked.Isovalues.end(), [](double x) { return std::isfinite(x); });
     FUZZ_CHECK(this->Faults, wanted && outcome != LINES, what << ": a suggestion without a request");
-    this->Asked.Isovalues.assign(1, this->Filter->GetSuggestedIsovalues()->GetValue(0));
+    isovalues.assign(1, this->Filter->GetSuggestedIsovalues()->GetValue(0));
   }
-  this->JudgeOutput(outcome, array);
-  this->Asked.Isovalues = isovalues;
+  this->JudgeOutput(outcome, array, leavesOut);
+  this->Asked = asked;
   if (this->Faults.Faults.size() > before)
   {
-    std::vector<std::string>& about = this->Faults.About;
-    about.push_back(what + ": " + Describe(this->Image) + Describe(this->Filter));
+    this->Faults.About.push_back(what + ": " + Describe(this->Image) + Describe(this->Filter));
   }
 }
 
 // Counts invalid vtkGhostType arrays, which cause a warning the first time.
-static int CountUnfitFlags(vtkImageData* image)
+int CountUnfitFlags(vtkImageData* image)
 {
-  const bool ofPoints = image->GetPointData()->HasArray(vtkDataSetAttributes::GhostArrayName()) != 0;
-  const bool ofCells = image->GetCellData()->HasArray(vtkDataSetAttributes::GhostArrayName()) != 0;
-  return int(ofPoints && !FindFlags(image->GetPointData(), image->GetNumberOfPoints())) +
-    int(ofCells && !FindFlags(image->GetCellData(), image->GetNumberOfCells()));
+  const char* name = vtkDataSetAttributes::GhostArrayName();
+  vtkDataSetAttributes *points = image->GetPointData(), *cells = image->GetCellData();
+  return (points->HasArray(name) && !FindFlags(points, image->GetNumberOfPoints())) +
+    (cells->HasArray(name) && !FindFlags(cells, image->GetNumberOfCells()));
 }
 
-// `warnings`: caused by the isovalues.
-void Run::JudgeMessages(Outcome outcome, int warnings)
+// `warnings`: caused by isovalues out of range, from 0 to 1 for lines; `leavesOut`: isovalues that are not finite.
+void Run::JudgeMessages(Outcome outcome, int warnings, bool leavesOut)
 {
-  const int errors = outcome == FAULT && this->Executions > 0 ? 1 : 0;
+  const std::string text = this->Said.Text();
   int ofGhosts = 0;
-  for (size_t at = 0; (at = this->Said->Text().find("it is ignored, and no ", at)) != std::string::npos; ++at)
+  for (size_t at = 0; (at = text.find("it is ignored, and no ", at)) != std::string::npos; ++at)
   {
     ++ofGhosts;
   }
-  const int said = this->Said->Warnings() - ofGhosts;
-  const bool draws = outcome == MESH || outcome == LINES;
-  const int expected = this->Executions > 0 ? warnings + (draws && this->LeavesOut) : 0;
-  const int more = (this->Asked.Device == vtkPMBContourFilter::CPU ? 0 : 1) + // that the GPU cannot do it
-    (!draws && this->LeavesOut);
-  FUZZ_CHECK(this->Faults, this->Said->Errors() == errors,
-    this->Said->Errors() << " errors, expected " << errors << ": " << this->Said->Text());
+  const bool draws = outcome == MESH || outcome == LINES, runs = this->Executions > 0;
+  const int errors = runs && outcome == FAULT, said = this->Said.Warnings() - ofGhosts;
+  const int expected = runs ? warnings + (draws && leavesOut) : 0;
+  const int more = (this->Asked.Device != vtkPMBContourFilter::CPU) + // that the GPU cannot do it
+    (!draws && leavesOut) + (outcome == LINES);
+  FUZZ_CHECK(this->Faults, this->Said.Errors() == errors,
+    this->Said.Errors() << " errors, expected " << errors << ": " << text);
   FUZZ_CHECK(this->Faults, said >= expected && said <= expected + more,
-    said << " warnings, expected " << expected << " or at most " << more << " more: " << this->Said->Text());
-  FUZZ_CHECK(this->Faults, ofGhosts <= CountUnfitFlags(this->Image), "flags that fit: " << this->Said->Text());
-  FUZZ_CHECK(this->Faults, this->PipelineSaid->Errors() + this->PipelineSaid->Warnings() == 0,
-    "VTK's pipeline complains: " << this->PipelineSaid->Text());
-  const std::string unheard = TakeUnheard();
-  FUZZ_CHECK(this->Faults, unheard.empty(), "somebody else complains: " << unheard);
+    said << " warnings, expected " << expected << " or at most " << more << " more: " << text);
+  FUZZ_CHECK(this->Faults, ofGhosts <= CountUnfitFlags(this->Image), "flags that fit: " << text);
+  FUZZ_CHECK(this->Faults, this->PipelineSaid.Errors() + this->PipelineSaid.Warnings() == 0,
+    "VTK's pipeline complains: " << this->PipelineSaid.Text());
+  FUZZ_CHECK(this->Faults, Unheard.empty(), "somebody else complains: " << Unheard);
 }
 
-void Run::JudgeOutput(Outcome outcome, vtkDataArray* array)
+void Run::JudgeOutput(Outcome outcome, vtkDataArray* array, bool leavesOut)
 {
   vtkPolyData* output = this->Filter->GetOutput();
   const std::string summary = this->Filter->GetLastRunSummary();
-  Tally& tally = TheTally();
   const bool border = outcome == EITHER;
   if (border)
   {
-    ++tally.Extreme;
-    FUZZ_CHECK(this->Faults, this->Said->Errors() <= 1, this->Said->Text());
-    outcome = pmbtest::Has(summary, "Failed") || !array ? NOTHING : MESH;
+    ++Tally[EXTREME];
+    FUZZ_CHECK(this->Faults, this->Said.Errors() <= 1, this->Said.Text());
+    outcome = pmbtest::Has(summary, "Failed") ? NOTHING : MESH;
   }
   if (outcome == NOTHING || outcome == FAULT)
   {
-    ++(outcome == FAULT ? tally.Faults : tally.Nothing);
-    FUZZ_CHECK(
-      this->Faults, output->GetNumberOfCells() + output->GetNumberOfPoints() == 0, "the output is not empty");
+    ++Tally[outcome == FAULT ? ERRORS : EMPTY];
+    FUZZ_CHECK(this->Faults, IsEmpty(output), "the output is not empty");
     FUZZ_CHECK(this->Faults, outcome != FAULT || pmbtest::Has(summary, "Failed: "), "the summary of a failure");
     if (!border)
     {
-      this->JudgeMessages(outcome, 0);
+      this->JudgeMessages(outcome, 0, leavesOut);
     }
     return;
   }
-  ++(outcome == LINES ? tally.Lines : tally.Meshes);
-  tally.Triangles += output->GetNumberOfPolys();
-  tally.OnGPU += pmbtest::Has(summary, "GPU ");
-  FUZZ_CHECK(
-    this->Faults, this->Where != GPU || outcome == LINES || pmbtest::Has(summary, "GPU "), "it ran elsewhere");
-  this->JudgeMessages(
-    outcome, (outcome == LINES ? JudgeLines : JudgeMesh)(this->Asked, this->Image, array, output, this->Faults));
-  this->CompareFresh();
+  const bool onGPU = pmbtest::Has(summary, "GPU ");
+  ++Tally[outcome == LINES ? ISOLINES : MESHES];
+  Tally[TRIANGLES] += output->GetNumberOfPolys();
+  Tally[ON_GPU] += onGPU;
+  FUZZ_CHECK(this->Faults, this->Where != GPU || outcome == LINES || onGPU, "it ran elsewhere: " << summary);
+  int warnings = 0;
+  if (outcome == MESH)
+  {
+    warnings = JudgeMesh(this->Asked, this->Image, array, output, this->Faults);
+  }
+  else // which VTK's filter makes (TestPMBContourFilterFlat)
+  {
+    FUZZ_CHECK(this->Faults, output->GetNumberOfLines() == output->GetNumberOfCells(), "other cells than lines");
+    FUZZ_CHECK(this->Faults, output->CheckAttributes() == 0, "an array is too short or too long");
+  }
+  this->JudgeMessages(outcome, warnings, leavesOut);
+  if (this->Dice.Chance(40))
+  {
+    this->CompareFresh();
+  }
 }
 
 // The output does not depend on earlier executions, the number of threads or the device.
 void Run::CompareFresh()
 {
-  if (!this->Dice.Chance(40))
-  {
-    return;
-  }
-  ++TheTally().Fresh;
+  ++Tally[COMPARED];
   Settings other = this->Asked;
   other.Device = vtkPMBContourFilter::CPU;
   other.Threads = this->Dice.Int(1, 4);
@@ -326,39 +324,8 @@ void Run::CompareFresh()
   FUZZ_CHECK(this->Faults, difference.empty(), "differs from a new filter's output: " << difference);
 }
 
-// Stops the filter at any time.
-void Run::StopFromThread(const std::string& what)
-{
-  const auto start = std::chrono::steady_clock::now();
-  const std::chrono::microseconds wait(this->Dice.Int(0, 400));
-  this->Filter->Modified();
-  std::thread other(
-    [&]()
-    {
-      while (std::chrono::steady_clock::now() - start < wait)
-      {
-        std::this_thread::yield();
-      }
-      this->Filter->SetAbortExecute(1);
-    });
-  this->Filter->Update();
-  other.join();
-  vtkPolyData* output = this->Filter->GetOutput();
-  const bool stopped = pmbtest::Has(this->Filter->GetLastRunSummary(), "Aborted");
-  TheTally().Aborts += stopped;
-  FUZZ_CHECK(this->Faults, !stopped || output->GetNumberOfPoints() + output->GetNumberOfCells() == 0,
-    what << ": output of an execution that was stopped from a thread");
-  this->Filter->SetAbortExecute(0);
-  this->Filter->Modified();
-}
-
 void Run::Disturb(const std::string& what)
 {
-  if (this->Dice.Chance(25))
-  {
-    this->StopFromThread(what);
-    return;
-  }
   vtkNew<Disturber> disturber;
   disturber->Abort = this->Dice.Chance(50);
   disturber->From = this->Dice.Real(0, 1);
@@ -367,25 +334,113 @@ void Run::Disturb(const std::string& what)
   this->Filter->Modified();
   this->Update();
   this->Filter->RemoveObserver(tag);
-  const bool stopped = pmbtest::Has(this->Filter->GetLastRunSummary(), "Aborted");
-  if (disturber->Done && disturber->Abort && (disturber->At < 1 || stopped)) // VTK tells of 1 when all is done
+  if (disturber->Done && disturber->Abort &&
+    (disturber->At < 1 || this->Stopped())) // VTK tells of 1 when all is done
   {
-    ++TheTally().Aborts;
-    vtkPolyData* output = this->Filter->GetOutput();
+    ++Tally[ABORTS];
     vtkDataArray* array;
     const Outcome outcome = Expect(this->Asked, this->Image, array);
-    const bool runs = outcome == MESH || outcome == LINES;
-    FUZZ_CHECK(this->Faults, output->GetNumberOfPoints() + output->GetNumberOfCells() == 0,
+    FUZZ_CHECK(this->Faults, IsEmpty(this->Filter->GetOutput()),
       what << ": output of an execution that was stopped at " << disturber->At);
-    FUZZ_CHECK(this->Faults, !runs || stopped,
+    FUZZ_CHECK(this->Faults, (outcome != MESH && outcome != LINES) || this->Stopped(),
       what << ": stopped at " << disturber->At << ", but: " << this->Filter->GetLastRunSummary());
   }
   else if (disturber->Done && !disturber->Abort)
   {
-    ++TheTally().Changes;
+    ++Tally[CHANGES];
     this->Set(disturber->Other);
   }
   this->Filter->SetAbortExecute(0);
   this->Filter->Modified();
+}
+}
+
+void Listen()
+{
+  vtkNew<Listener> listener;
+  vtkOutputWindow::SetInstance(listener);
+}
+
+// Updates a filter several times, with changes in between.
+void RunSession(Random& random, Device device, Report& report)
+{
+  auto image = MakeImage(random);
+  Run run(random, device, report);
+  run.Set(MakeSettings(random, image));
+  run.SetInput(image);
+  run.Check("update 0");
+  const int updates = random.Int(0, 5);
+  for (int update = 1; update <= updates && report.Faults.empty(); ++update)
+  {
+    const std::string what = "update " + std::to_string(update);
+    switch (random.Int(0, 6))
+    {
+      case 0:
+        run.SetInput(nullptr);
+        image = nullptr; // deleted before the next one is made
+        image = MakeImage(random);
+        run.SetInput(image);
+        break;
+      case 1:
+        ChangeGeometry(random, image);
+        break;
+      case 2:
+      case 3:
+        ChangeArrays(random, image);
+        break;
+      case 4:
+        run.Disturb(what);
+        break;
+      default:
+        break;
+    }
+    Settings settings = run.Asked;
+    for (int n = random.Int(0, 2); n > 0; --n)
+    {
+      ChangeSettings(random, image, settings);
+    }
+    run.Set(settings);
+    run.Check(what);
+  }
+}
+
+// A filter in each of several threads contours the same arrays; the last one deletes them.
+void RunShared(Random& random, Device device, Report& report)
+{
+  vtkDataArray* array;
+  auto image = MakeImage(random);
+  for (int n = 0; n < 10 && Expect(Settings(), image, array) != MESH; ++n)
+  {
+    image = MakeImage(random);
+  }
+  const int count = random.Int(2, 4);
+  std::vector<Report> reports(count);
+  std::vector<std::thread> threads;
+  for (int n = 0; n < count; ++n)
+  {
+    auto copy = vtkSmartPointer<vtkImageData>::Take(image->NewInstance());
+    copy->ShallowCopy(image);
+    threads.emplace_back(
+      [device, n, &reports](uint64_t seed, vtkSmartPointer<vtkImageData> own)
+      {
+        Random dice(seed);
+        Run run(dice, device, reports[n]);
+        run.SetInput(own);
+        for (int update = 0; update < 3 && reports[n].Faults.empty(); ++update)
+        {
+          run.Set(MakeSettings(dice, own));
+          run.Check("thread " + std::to_string(n) + ", update " + std::to_string(update), /*strike=*/false);
+        }
+      },
+      random.Bits(), std::move(copy));
+  }
+  image = nullptr;
+  for (int n = 0; n < count; ++n)
+  {
+    threads[n].join();
+    report.Faults.insert(report.Faults.end(), reports[n].Faults.begin(), reports[n].Faults.end());
+    report.About.insert(report.About.end(), reports[n].About.begin(), reports[n].About.end());
+  }
+  ++Tally[SHARED];
 }
 }

@@ -5,7 +5,6 @@
 #include "vtkCellData.h"
 #include "vtkDataArray.h"
 #include "vtkDataArraySelection.h"
-#include "vtkDataSetAttributes.h"
 #include "vtkPointData.h"
 
 #include <algorithm>
@@ -33,22 +32,9 @@ double RandomIsovalue(Random& random, vtkDataArray* samples, int component)
   const int last = static_cast<int>(samples->GetNumberOfTuples()) - 1;
   const double a = samples->GetComponent(random.Int(0, last), component);
   const double b = samples->GetComponent(random.Int(0, last), component);
-  double isovalue;
-  switch (random.Int(0, 7))
-  {
-    case 0:
-    case 1:
-      isovalue = a;
-      break;
-    case 2:
-      isovalue = std::nextafter(a, b);
-      break;
-    case 3:
-      isovalue = 2 * a + 100;
-      break;
-    default:
-      isovalue = a + (b - a) * random.Real(0, 1);
-  }
+  const double between = a + (b - a) * random.Real(0, 1);
+  const double isovalue =
+    random.Pick({ a, a, std::nextafter(a, b), 2 * a + 100, between, between, between, between });
   // Without minus zero: VTK's list of isovalues does not distinguish it from zero.
   return std::isfinite(isovalue) ? isovalue + 0.0 : 0.5;
 }
@@ -68,35 +54,28 @@ void RandomIsovalues(Random& random, vtkImageData* image, Settings& settings)
   settings.Suggest = count > 0 && random.Chance(10);
 }
 
+// In most cases the active scalars, else an array by its name or another attribute.
 void RandomSelection(Random& random, vtkImageData* image, Settings& settings)
 {
+  using Attributes = vtkDataSetAttributes;
   settings.Association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
-  settings.Attribute = vtkDataSetAttributes::SCALARS;
-  settings.Component = random.Chance(96) ? 0 : random.Pick({ -1, 1, 2, 9, 2147483647 });
+  settings.Attribute = Attributes::SCALARS;
+  settings.Component = random.Chance(96) ? 0 : random.Pick({ -1, 1, 2, 9, VTK_INT_MAX });
   if (random.Chance(70))
   {
     return;
   }
-  settings.Attribute = random.Chance(15) ? random.Pick<int>({ vtkDataSetAttributes::VECTORS,
-                                             vtkDataSetAttributes::NORMALS, vtkDataSetAttributes::GLOBALIDS })
-                                         : -1;
+  settings.Attribute =
+    random.Chance(85) ? -1 : random.Pick<int>({ Attributes::VECTORS, Attributes::NORMALS, Attributes::GLOBALIDS });
   if (random.Chance(10))
   {
     settings.Association = random.Pick<int>({ vtkDataObject::FIELD_ASSOCIATION_CELLS,
       vtkDataObject::FIELD_ASSOCIATION_NONE, vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS });
     settings.Attribute = -1;
   }
-  vtkPointData* pointData = image->GetPointData();
-  const char* name = "samples";
-  if (random.Chance(40) && pointData->GetNumberOfArrays() > 0)
-  {
-    name = pointData->GetArrayName(random.Int(0, pointData->GetNumberOfArrays() - 1));
-  }
-  else if (random.Chance(10))
-  {
-    name = random.Pick({ "", "no such array" });
-  }
-  settings.Name = name ? name : "";
+  const char* one = image->GetPointData()->GetArrayName(random.Int(0, 3));
+  settings.Name = random.Pick<const char*>(
+    { one ? one : "", one ? one : "", "samples", "samples", "samples", "", "no such array" });
   bool ofPoints;
   vtkAbstractArray* array = FindArray(settings, image, ofPoints);
   if (array && random.Chance(80))
@@ -111,35 +90,36 @@ void RandomOutput(Random& random, Settings& settings)
   settings.Gradients = random.Chance(40);
   settings.Scalars = random.Chance(70);
   settings.Others = random.Chance(75);
+  settings.Wide = random.Chance(75);
+  settings.Measures = random.Chance(25);
   settings.Remove = random.Pick({ 0, 0, 1, 2 });
-  settings.Wide = !random.Chance(25);
   settings.Precision = random.Pick({ 0, 1, 2, 2, 2, -7, 100 });
   settings.Estimator = random.Pick({ 0, 0, 0, 1, 2, -3, 9 });
-  settings.Measures = random.Chance(25);
   settings.Choose = random.Chance(20);
   for (auto* names : { &settings.PointArrays, &settings.CellArrays })
   {
-    names->clear();
-    for (const char* name : { "a", "b", "c", "samples", "Normals", "vtkGhostType", "no such array", "" })
-    {
-      if (random.Chance(40))
-      {
-        names->push_back(name);
-      }
-    }
+    *names = { "a", "b", "c", "samples", "Normals", "vtkGhostType", "no such array", "" };
+    const auto left =
+      std::remove_if(names->begin(), names->end(), [&](const std::string&) { return random.Chance(60); });
+    names->erase(left, names->end());
   }
 }
 
 void RandomDevice(Random& random, Settings& settings)
 {
-  settings.Threads = random.Pick({ 0, 1, 2, 3, 5, -4 });
-  if (random.Chance(1))
-  {
-    settings.Threads = random.Pick({ 64, 1 << 30 });
-  }
+  settings.Threads = random.Chance(99) ? random.Pick({ 0, 1, 2, 3, 5, -4 }) : random.Pick({ 64, 1 << 30 });
   settings.Device = random.Pick({ 0, 0, 1, 1, 2, -1, 77 });
   settings.DeviceIndex = random.Chance(80) ? -1 : random.Pick({ -9, 0, 1, 1023, 5000 });
   settings.MemoryLimit = random.Chance(80) ? 0.0 : random.Pick({ -1.0, 1e-15, 1e-5, 1e-3, 1.0, 1e300 });
+}
+
+void Choose(const std::vector<std::string>& names, vtkDataArraySelection* selection)
+{
+  selection->RemoveAllArrays();
+  for (const std::string& name : names)
+  {
+    selection->EnableArray(name.c_str());
+  }
 }
 }
 
@@ -158,25 +138,13 @@ void ChangeSettings(Random& random, vtkImageData* image, Settings& settings)
   switch (random.Int(0, 4))
   {
     case 0:
-      RandomSelection(random, image, settings);
-      break;
+      return RandomSelection(random, image, settings);
     case 1:
-      RandomOutput(random, settings);
-      break;
+      return RandomOutput(random, settings);
     case 2:
-      RandomDevice(random, settings);
-      break;
+      return RandomDevice(random, settings);
     default:
-      RandomIsovalues(random, image, settings);
-  }
-}
-
-static void Choose(const std::vector<std::string>& names, vtkDataArraySelection* selection)
-{
-  selection->RemoveAllArrays();
-  for (const std::string& name : names)
-  {
-    selection->EnableArray(name.c_str());
+      return RandomIsovalues(random, image, settings);
   }
 }
 
@@ -224,20 +192,12 @@ vtkAbstractArray* FindArray(const Settings& settings, vtkImageData* image, bool&
     return points->GetAbstractAttribute(settings.Attribute);
   }
   const char* name = settings.Name.c_str();
-  vtkAbstractArray* array = nullptr;
-  if (settings.Association == vtkDataObject::FIELD_ASSOCIATION_POINTS ||
-    settings.Association == vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS)
-  {
-    array = points->GetAbstractArray(name);
-  }
-  if (!array && settings.Association != vtkDataObject::FIELD_ASSOCIATION_POINTS)
-  {
-    ofPoints = false;
-    vtkFieldData* data = settings.Association == vtkDataObject::FIELD_ASSOCIATION_NONE
-      ? image->GetFieldData()
-      : static_cast<vtkFieldData*>(image->GetCellData());
-    array = data->GetAbstractArray(name);
-  }
-  return array;
+  const bool both = settings.Association == vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS;
+  ofPoints =
+    settings.Association == vtkDataObject::FIELD_ASSOCIATION_POINTS || (both && points->GetAbstractArray(name));
+  vtkFieldData* cells = image->GetCellData();
+  return ofPoints ? points->GetAbstractArray(name)
+                  : (settings.Association == vtkDataObject::FIELD_ASSOCIATION_NONE ? image->GetFieldData() : cells)
+                      ->GetAbstractArray(name);
 }
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 class vtkDataArray;
+class vtkFieldData;
 
 namespace pmbtest
 {
@@ -111,5 +112,7 @@ double Hausdorff(vtkPolyData* a, vtkPolyData* b);
 
 // Whether points, triangles, lines and all arrays have the same bytes, types, names and order.
 bool SameBytes(vtkPolyData* a, vtkPolyData* b, std::string& difference);
+// Returns the first difference between two lists of arrays, or "".
+std::string FieldDifference(vtkFieldData* a, vtkFieldData* b, const std::string& what);
 }
 #endif

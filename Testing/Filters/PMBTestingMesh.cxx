@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 namespace pmbtest
@@ -75,20 +74,25 @@ std::string ArrayDifference(vtkAbstractArray* a, vtkAbstractArray* b, const std:
   {
     return what + ": type or size";
   }
+  vtkIdType at = 0;
+  const vtkIdType end = a->GetNumberOfValues();
   if (a->IsNumeric() && a->HasStandardMemoryLayout() && b->HasStandardMemoryLayout() && a->GetDataType() != VTK_BIT)
   {
-    const size_t bytes = static_cast<size_t>(a->GetNumberOfValues()) * a->GetDataTypeSize();
-    const bool same = bytes == 0 || std::memcmp(a->GetVoidPointer(0), b->GetVoidPointer(0), bytes) == 0;
-    return same ? "" : what + ": bytes";
+    const size_t size = a->GetDataTypeSize();
+    const char *x = static_cast<char*>(a->GetVoidPointer(0)), *y = static_cast<char*>(b->GetVoidPointer(0));
+    at = end == 0 ? end : (std::mismatch(x, x + end * size, y).first - x) / static_cast<vtkIdType>(size);
   }
-  for (vtkIdType n = 0; n < a->GetNumberOfValues(); ++n)
+  else
   {
-    if (a->GetVariantValue(n).ToString() != b->GetVariantValue(n).ToString())
+    while (at < end && a->GetVariantValue(at).ToString() == b->GetVariantValue(at).ToString())
     {
-      return what + ": values";
+      ++at;
     }
   }
-  return "";
+  return at == end ? ""
+                   : what + ": value " + std::to_string(at) + " is " + a->GetVariantValue(at).ToString() + " and " +
+      b->GetVariantValue(at).ToString();
+}
 }
 
 std::string FieldDifference(vtkFieldData* a, vtkFieldData* b, const std::string& what)
@@ -104,15 +108,10 @@ std::string FieldDifference(vtkFieldData* a, vtkFieldData* b, const std::string&
   return difference;
 }
 
-vtkDataArray* PlacesOf(vtkPolyData* mesh)
-{
-  return mesh->GetPoints() ? mesh->GetPoints()->GetData() : nullptr;
-}
-}
-
 bool SameBytes(vtkPolyData* a, vtkPolyData* b, std::string& difference)
 {
-  difference = ArrayDifference(PlacesOf(a), PlacesOf(b), "points");
+  const auto places = [](vtkPolyData* mesh) { return mesh->GetPoints() ? mesh->GetPoints()->GetData() : nullptr; };
+  difference = ArrayDifference(places(a), places(b), "points");
   for (bool lines : { false, true })
   {
     vtkCellArray* x = lines ? a->GetLines() : a->GetPolys();

@@ -7,7 +7,7 @@
 
 #include "vtkCellData.h"
 #include "vtkCommand.h"
-#include "vtkCompositeDataIterator.h"
+#include "vtkCompositeDataSet.h"
 #include "vtkDataArray.h"
 #include "vtkFieldData.h"
 #include "vtkImageShiftScale.h"
@@ -116,19 +116,7 @@ vtkSmartPointer<vtkDataObject> MakeInput(int input)
 // An image, a mesh, or those of all blocks.
 std::vector<vtkDataSet*> LeavesOf(vtkDataObject* data)
 {
-  std::vector<vtkDataSet*> leaves;
-  auto* composite = vtkCompositeDataSet::SafeDownCast(data);
-  if (!composite)
-  {
-    leaves.push_back(vtkDataSet::SafeDownCast(data));
-    return leaves;
-  }
-  auto iterator = vtkSmartPointer<vtkCompositeDataIterator>::Take(composite->NewIterator());
-  for (iterator->InitTraversal(); !iterator->IsDoneWithTraversal(); iterator->GoToNextItem())
-  {
-    leaves.push_back(vtkDataSet::SafeDownCast(iterator->GetCurrentDataObject()));
-  }
-  return leaves;
+  return vtkCompositeDataSet::GetDataSets<vtkDataSet>(data);
 }
 
 vtkSmartPointer<vtkDataObject> CopyOf(vtkDataObject* data)

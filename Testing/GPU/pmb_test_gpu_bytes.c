@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The CUDA backend gives the CPU's bytes in every array, for all types, sizes and options. Skipped without a GPU. With
- * PMB_TEST_SHORT in the environment it runs fewer cases, for slow tools. */
+ * The CUDA backend gives the CPU's bytes in volumes and series that only a GPU is fast enough for; the others are in ../Kernels.
+ * Skipped without a GPU. With PMB_TEST_SHORT in the environment it runs fewer cases, for slow tools. */
 
 #include "pmb_test_gpu_pair.h"
 
@@ -83,57 +83,6 @@ static void many_bricks(void)
   CHECK(p.triangles > length / 1000, "only %lld triangles compared", (long long)p.triangles);
 }
 
-/* Isovalues for a volume: some twice, some equal to samples, some outside the range. */
-static void mixed_isovalues(const test_volume *v, int64_t n, test_rng *rng, double *isovalues)
-{
-  for (int64_t i = 0; i < n; i++) {
-    const int64_t kind = rng_int(rng, 0, 9);
-    isovalues[i] = kind == 0 && i > 0 ? isovalues[rng_int(rng, 0, i - 1)]
-      : kind == 1                     ? -1e6
-      : kind == 2                     ? 1e7
-                                      : volume_isovalue(v, rng);
-  }
-}
-
-/* All types, kinds of data, layouts, worlds and estimators; sizes around those of bricks and blocks; hidden and non-finite samples;
- * from none to more isovalues than one launch takes. A volume that is bound again with other flags. */
-static void random_volumes(void)
-{
-  static const int64_t sizes[][3] = { { 1, 1, 1 }, { 2, 2, 2 }, { 2, 1, 9 }, { 3, 66, 30 }, { 31, 3, 5 },
-    { 32, 4, 4 }, { 33, 5, 5 }, { 34, 6, 7 }, { 64, 64, 16 }, { 65, 8, 9 }, { 70, 45, 37 }, { 131, 17, 9 },
-    { 257, 9, 5 }, { 600, 5, 6 }, { 5, 7, 150 }, { 131, 60, 90 } };
-  static const int counts[] = { 1, 1, 1, 1, 0, 2, 3, 16, 17, 40 };
-  OWNED_PAIR p = pair_new();
-  test_rng rng = { 20 };
-  for (int n = 0; n < (is_short() ? 120 : 3000); n++) {
-    const int64_t most = n % 6 ? 40 : 140, *size = sizes[n / 2 % (is_short() ? 15 : 16)];
-    double isovalues[40];
-    OWNED_VOLUME v;
-    if (n % 2)
-      volume_random(&v, rng_int(&rng, 1, most), rng_int(&rng, 1, 40), rng_int(&rng, 1, 40), &rng);
-    else
-      volume_random(&v, size[0], size[1], size[2], &rng);
-    v.view.version = n % 4 ? 0 : 5;
-    if (n % 5 == 0) { /* a slab of it */
-      const int64_t layers = (v.view.dims[2] + 3) / 4;
-      v.view.first_layer = rng_int(&rng, 0, layers - 1);
-      v.view.layer_count = rng_int(&rng, 1, layers - v.view.first_layer);
-    }
-    bind_both(&p, &v);
-    int count = counts[rng_int(&rng, 0, 9)];
-    if (is_short() && ref_samples(&v.view) > 5000 && count > 3) count = 1;
-    mixed_isovalues(&v, count, &rng, isovalues);
-    p.estimator = (pmb_gradient_estimator)rng_int(&rng, PMB_CENTRAL, PMB_SOBEL);
-    extract_all(&p, isovalues, count, &rng);
-    if (v.view.version) {
-      v.view.sample_flags = NULL;
-      bind_both(&p, &v);
-      extract_plain(&p, isovalues, count, 1);
-    }
-  }
-  enough(&p, is_short() ? 50000 : 5000000);
-}
-
 /* The scan's epochs wrap around after 16,384 counts. */
 static void scan_epochs_wrap_around(void)
 {
@@ -174,7 +123,6 @@ static void histogram_beside_isovalues(void)
 
 /* clang-format off */
 TEST_MAIN(
-  CASE(random_volumes)
   CASE(large)
   CASE(transfers)
   CASE(many_bricks)

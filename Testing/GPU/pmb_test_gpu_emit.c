@@ -35,46 +35,6 @@ static int attributes_both(
   return same;
 }
 
-/* Sets every 7th value to an infinity or a NaN, of either sign, with or without further bits. */
-static void add_nonfinite(test_volume *v, test_rng *rng)
-{
-  static const uint32_t floats[] = { 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000, 0x7fc12345, 0xffd54321 };
-  const int64_t count = v->view.dims[0] * v->view.dims[1] * v->view.dims[2];
-  for (int64_t i = 0; i < count; i += 7) {
-    const uint32_t bits = floats[rng_int(rng, 0, 5)];
-    const uint64_t wide =
-      (uint64_t)(bits & 0x80000000) << 32 | UINT64_C(0x7ff) << 52 | (uint64_t)(bits & 0x7fffff) << 29;
-    if (v->view.type == PMB_FLOAT32)
-      memcpy((char *)v->memory + 4 * i, &bits, 4);
-    else
-      memcpy((char *)v->memory + 8 * i, &wide, 8);
-  }
-}
-
-/* Arrays of all types, of 1 to 3 components, with non-finite floats. */
-static void attributes(void)
-{
-  enum { TYPES = 10, N = 40 };
-  static const double isovalues[] = { 0.1, 0.3, 0.1 };
-  OWNED_PAIR p = pair_new();
-  test_rng rng = { 5 };
-  test_volume v, volumes[TYPES];
-  pmb_attribute arrays[TYPES];
-  volume_make(&v, PMB_FLOAT32, N, N, N, LAYOUT_PACKED);
-  volume_fill(&v, DATA_SMOOTH, &rng);
-  bind_both(&p, &v);
-  for (int n = 0; n < TYPES; n++) {
-    const int components = 1 + n % 3;
-    volume_make(&volumes[n], (pmb_type)(PMB_INT8 + n), (int64_t)N * components, N, N, LAYOUT_PACKED);
-    volume_fill(&volumes[n], n % 2 ? DATA_LIMITS : DATA_NOISE, &rng);
-    if (volumes[n].view.type >= PMB_FLOAT32) add_nonfinite(&volumes[n], &rng);
-    arrays[n] = (pmb_attribute){ volumes[n].memory, volumes[n].view.type, components, NULL, 0 };
-  }
-  CHECK(attributes_both(&p, isovalues, 3, arrays, TYPES), "the arrays differ");
-  for (int n = 0; n < TYPES; n++) volume_free(&volumes[n]);
-  volume_free(&v);
-}
-
 /* Zeros of both signs, in samples and in an array, and points on samples from above and from below: a place of -0 on an edge
  * instead of 0 would show. */
 static void signed_zeros(void)
@@ -97,34 +57,6 @@ static void signed_zeros(void)
     CHECK(attributes_both(&p, &isovalue, 1, &attribute, 1), "the array differs");
     extract_plain(&p, &isovalue, 1, 0);
   }
-}
-
-/* 64-bit integers near the ends of their types, where samples on both sides of an isovalue are equal as doubles. */
-static void large_integers(void)
-{
-  static const int64_t sizes[2][3] = { { 40, 12, 9 }, { 200, 60, 70 } };
-  static const int runs[] = { 1, 3, 40 };
-  const int64_t *dims = sizes[!is_short()];
-  OWNED_PAIR p = pair_new();
-  test_rng rng = { 71 };
-  p.usual = 1;
-  for (int n = 0; n < 3 * WIDE_VOLUMES; n += TEST_SLOW ? 5 : 1) {
-    OWNED_VOLUME v, array;
-    double isovalues[WIDE_ISOVALUES];
-    volume_wide(&v, n % WIDE_VOLUMES, runs[n / WIDE_VOLUMES], dims, &rng, isovalues);
-    volume_world(&v, n % WORLDS, &rng);
-    volume_make(&array, PMB_FLOAT32, dims[0], dims[1], dims[2], LAYOUT_PACKED);
-    volume_fill(&array, DATA_NOISE, &rng);
-    pmb_attribute attributes[] = { { array.memory, PMB_FLOAT32, 1, NULL, 0 }, { v.memory, v.view.type, 1, NULL, 0 } };
-    bind_both(&p, &v);
-    p.estimator = (pmb_gradient_estimator)(n / 2 % 3);
-    CHECK(attributes_both(&p, isovalues, WIDE_ISOVALUES, attributes, 2), "the arrays differ");
-    for (int i = 0; i < WIDE_ISOVALUES; i++) {
-      extract_plain(&p, &isovalues[i], 1, i % 2);
-      extract_both(&p, &isovalues[i], 1, (i + 1) % 2, PMB_FLOAT64, PMB_INT64);
-    }
-  }
-  enough(&p, TEST_SLOW ? 10000 : is_short() ? 50000 : 5000000);
 }
 
 /* Arrays with a version stay on the GPU between isovalues if there is room: a change without a new version has no effect. Arrays
@@ -185,8 +117,6 @@ static void denormals(void)
 
 /* clang-format off */
 TEST_MAIN(
-  CASE(attributes)
-  CASE(large_integers)
   CASE(attributes_stay)
   CASE(signed_zeros)
   CASE(denormals)

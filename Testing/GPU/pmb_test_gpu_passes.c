@@ -64,29 +64,6 @@ static void columns(void)
   force(0, 0);
 }
 
-/* Mostly active bricks with more points than are listed at once; faint samples; all worlds. */
-static void estimators(void)
-{
-  static const pmb_type types[] = { PMB_FLOAT32, PMB_UINT8, PMB_FLOAT64 };
-  OWNED_PAIR p = pair_new();
-  test_rng rng = { 45 };
-  for (int n = 0; n < 3 * WORLDS; n++) {
-    const int faint = n >= 3;
-    const double isovalues[] = { faint ? 1e-13 : 52, 20 };
-    OWNED_VOLUME v =
-      volume_of(types[faint ? n % 2 * 2 : n], 100, is_short() || faint ? 14 : 90, faint ? 9 : 22, LAYOUT_PACKED);
-    volume_world(&v, n / 3, &rng);
-    fill_by_kind(&v, faint ? FAINT : NOISE, &rng);
-    bind_both(&p, &v);
-    for (int turn = 0; turn < 6; turn++) {
-      test_about("volume %d of %s, turn %d", n, type_name(v.view.type), turn);
-      p.estimator = (pmb_gradient_estimator)(turn % 3);
-      extract_both(&p, isovalues, 1 + turn / 4, turn / 3, turn % 2 ? PMB_FLOAT64 : PMB_FLOAT32, PMB_INT32);
-    }
-  }
-  enough(&p, 1000000);
-}
-
 /* More bricks with points on samples than fit at first, then none, then more again; a small volume, then a larger one. */
 static void many_on_samples(void)
 {
@@ -108,22 +85,24 @@ static void many_on_samples(void)
 }
 
 /* Vertices and triangles in one launch and in two, with any number of warps per brick. Bricks with many and few points, points on
- * samples and points for the careful path; mirrored worlds; several isovalues. */
+ * samples and points for the careful path; mirrored worlds; several isovalues; all estimators. */
 static void one_launch_or_two(void)
 {
   static const int parts[] = { 0, 1, 2, 4, -1, 3 };
   static const int64_t sizes[3][5] = { { 128, 33, 65, 31, 70 }, { 16, 17, 5, 33, 9 }, { 41, 9, 64, 6, 28 } };
-  static const pmb_type types[] = { PMB_FLOAT32, PMB_UINT8, PMB_INT16, PMB_INT8, PMB_UINT16, PMB_FLOAT64 };
+  static const pmb_type types[] = { PMB_FLOAT32, PMB_UINT8, PMB_INT16, PMB_INT8, PMB_UINT16, PMB_FLOAT64, PMB_INT32,
+    PMB_UINT32, PMB_INT64, PMB_UINT64 };
   OWNED_PAIR p = pair_new();
   test_rng rng = { 59 };
   p.usual = 1;
-  for (int n = 0; n < (is_short() ? 12 : 180); n++) {
+  for (int n = 0; n < (is_short() ? 20 : 180); n++) {
     const int faint = n % 10 == 9;
     const double isovalues[3] = { faint ? 1e-13 : 52, 40, 61 };
-    OWNED_VOLUME v = volume_of(faint ? PMB_FLOAT32 : types[n / 2 % 6], sizes[0][n % 5], sizes[1][n / 2 % 5],
-      sizes[2][n / 3 % 5], n / 4 % LAYOUT_CONSTANT);
+    OWNED_VOLUME v = volume_of(faint ? types[n / 10 % 2 * 5] : types[n / 2 % 10], sizes[0][n % 5],
+      sizes[1][n / 2 % 5], sizes[2][n / 3 % 5], n / 4 % LAYOUT_CONSTANT);
     fill_by_kind(&v, faint ? FAINT : n % 4, &rng);
     volume_world(&v, n % 8 >= 4 ? WORLD_MIRRORED : WORLD_SPACING, &rng);
+    p.estimator = (pmb_gradient_estimator)(n / 3 % 3);
     bind_both(&p, &v);
     for (int turn = 0; turn < (is_short() ? 4 : 8); turn++) {
       const int warps = parts[(n + turn) % 6];
@@ -139,7 +118,6 @@ static void one_launch_or_two(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(columns)
-  CASE(estimators)
   CASE(many_on_samples)
   CASE(one_launch_or_two)
 )

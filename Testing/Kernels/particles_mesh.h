@@ -99,13 +99,21 @@ static inline pmb_measures judge_closed(pmb_context *context, const test_mesh *m
   return got;
 }
 
-/* Extracts with a new object and checks that the mesh is closed. */
+/* Extracts with a new object and checks that the mesh is closed, and on a GPU that one thread of plain C makes the same. */
 static inline pmb_measures closed_mesh(pmb_context *context, const pmb_particle_request *request, test_mesh *m)
 {
-  pmb_particles *particles;
-  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  OWNED_PARTICLES particles = particles_new(context);
   CHECK_STATUS(context, extract(context, particles, request, PMB_FLOAT64, PMB_INT32, m), PMB_OK);
-  pmb_particles_destroy(particles);
+  if (test_on_gpu()) {
+    OWNED_MESH plain;
+    OWNED_CONTEXT cpu = context_new(1, "portable");
+    OWNED_PARTICLES by_cpu = particles_new(cpu);
+    CHECK_STATUS(cpu, extract(cpu, by_cpu, request, PMB_FLOAT64, PMB_INT32, &plain), PMB_OK);
+    if (CHECK(plain.sizes.points == m->sizes.points && plain.sizes.triangles == m->sizes.triangles,
+          "%lld points and %lld triangles on the CPU, %lld and %lld on the GPU", (long long)plain.sizes.points,
+          (long long)plain.sizes.triangles, (long long)m->sizes.points, (long long)m->sizes.triangles))
+      mesh_equal(&plain, m, "the GPU");
+  }
   return judge_closed(context, m);
 }
 

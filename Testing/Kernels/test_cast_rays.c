@@ -22,34 +22,6 @@ static void large_samples_round(shot *s, test_volume *v, int round, test_rng *rn
 }
 ROUNDS(large_samples, 2, 10, 2)
 
-/* A color per segment, with long steps, tables of all sizes and gradient opacity. */
-static void segments_round(shot *s, test_volume *v, int round, test_rng *rng)
-{
-  any_shot(s, v, round, PMB_RAY_COMPOSITE, rng);
-  const double middle = type_middle(v->view.type), size = type_size(v->view.type);
-  if (round % 4 == 0) set_table(s, 2 + round, middle - 0.5 * size, middle + 0.4 * size, 3, 0.9, rng);
-  if (round % 5 == 0) set_gradients(s, size * rng_real(rng, 0.02, 0.2), rng);
-  for (int n = 0; n < round % 3; n++) set_light(s, &v->view, n, rng);
-  s->r.preintegrate = 1;
-  s->r.step = round % 3 ? rng_real(rng, 0.2, 4) : 0;
-}
-ROUNDS(segments, 19, 60, 20)
-
-/* A length has the same opacity for any step, also between two colors of the table. */
-static void opacity_of_a_length_round(shot *s, test_volume *v, int round, test_rng *rng)
-{
-  static const float ends[][2] = { { 0.3f, 0.3f }, { 0.1f, 0.5f }, { 0, 1 } };
-  volume_make(v, PMB_FLOAT32, 20, 20, 20, LAYOUT_PACKED);
-  for (int64_t n = 0; n < ref_samples(&v->view); n++) volume_put(v, n, 0.5);
-  shot_make(s, PMB_RAY_COMPOSITE);
-  set_table(s, 2, 0, 1, 15, 1, rng);
-  for (int n = 0; n < 2; n++) s->table[4 * n + 3] = ends[round % 3][n];
-  s->r.step = 0.1 + round / 6 * 0.8;
-  s->r.preintegrate = round / 3 % 2;
-  place_camera(s, &v->view, CAMERA_PARALLEL, rng);
-}
-ROUNDS(opacity_of_a_length, 4, 12, 3)
-
 /* Hidden samples and cells, and non-finite samples, half of them without light, which depends on the samples beside holes. */
 static void holes_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
@@ -143,20 +115,6 @@ static void worlds_round(shot *s, test_volume *v, int round, test_rng *rng)
   place_camera(s, &v->view, round % 2, rng);
 }
 ROUNDS(worlds, 13, 5 * WORLDS, 5)
-
-/* Samples of very small and very large magnitude. */
-static void sample_sizes_round(shot *s, test_volume *v, int round, test_rng *rng)
-{
-  const double size = pow(10, round / 2 * 5 - 35);
-  volume_make(v, round % 2 ? PMB_FLOAT32 : PMB_FLOAT64, 40, 20, 22, LAYOUT_PACKED);
-  fill_field(v, round % FIELDS, 0, size, rng);
-  shot_make(s, round % 4 < 2 ? PMB_RAY_ISOSURFACE : PMB_RAY_COMPOSITE);
-  set_isovalues(s, 3, 0, size, 0.8);
-  set_table(s, TABLE, -size, size, 4, 0.8, rng);
-  s->r.shade = 1;
-  place_camera(s, &v->view, CAMERA_PERSPECTIVE, rng);
-}
-ROUNDS(sample_sizes, 14, 29, 5)
 
 /* Cameras far away, because steps count from the near plane; long volumes. */
 static void far_away_round(shot *s, test_volume *v, int round, test_rng *rng)
@@ -379,15 +337,12 @@ static void anything(void)
 TEST_MAIN(
   CASE(anything)
   CASE(large_samples)
-  CASE(segments)
-  CASE(opacity_of_a_length)
   CASE(holes)
   CASE(close_surfaces)
   CASE(empty_space)
   CASE(plateaus)
   CASE(along_the_axes)
   CASE(worlds)
-  CASE(sample_sizes)
   CASE(far_away)
   CASE(long_volumes)
   CASE(small_steps)

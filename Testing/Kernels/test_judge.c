@@ -260,6 +260,21 @@ void judge_topology(const test_mesh *m, const ref_mesh *r, int remove_degenerate
     }
 }
 
+/* On a GPU: the mesh has the bytes of one thread of plain C. */
+static void judge_bytes(const pmb_volume *v, double isovalue, int remove_degenerate, const test_mesh *m)
+{
+  OWNED_MESH plain;
+  OWNED_CONTEXT cpu = context_new(1, "portable");
+  CHECK_STATUS(cpu, pmb_bind(cpu, v), PMB_OK);
+  CHECK_STATUS(cpu,
+    mesh_extract_by(
+      cpu, m->view.gradient_estimator, &isovalue, 1, remove_degenerate, m->view.point_type, m->view.id_type, &plain),
+    PMB_OK);
+  if (CHECK(plain.sizes.points == m->sizes.points && plain.sizes.triangles == m->sizes.triangles,
+        "%lld points and %lld triangles on the CPU", (long long)plain.sizes.points, (long long)plain.sizes.triangles))
+    mesh_equal(&plain, m, "the GPU");
+}
+
 pmb_sizes judge_isovalue(
   pmb_context *context, const test_volume *v, double isovalue, int remove_degenerate, int variant)
 {
@@ -273,6 +288,7 @@ pmb_sizes judge_isovalue(
     OWNED_REFERENCE r = ref_extract(&v->view, isovalue, remove_degenerate);
     judge_reference(&m, r);
     if (test_failures() == before) judge_topology(&m, r, remove_degenerate);
+    if (test_on_gpu()) judge_bytes(&v->view, isovalue, remove_degenerate, &m);
     if (remove_degenerate && real == PMB_FLOAT64 && v->view.type < PMB_INT32) judge_no_degenerates(&m);
     CHECK(test_failures() == before, "isovalue %.17g, remove_degenerate %d, points %s, estimator %d", isovalue,
       remove_degenerate, type_name(real), (int)estimator);

@@ -97,12 +97,17 @@ void mesh_point(const test_mesh *m, int64_t point, double p[3])
                                              : ((const double *)m->view.points)[3 * point + c];
 }
 
+int test_on_gpu(void)
+{
+  const char *device = getenv("PMB_TEST_DEVICE");
+  return device && !strcmp(device, "gpu");
+}
+
 pmb_context *context_new(int threads, const char *path)
 {
   pmb_context *context = NULL;
   pmb_options options = { .struct_size = sizeof options, .threads = threads, .cpu_path = path };
-  const char *device = getenv("PMB_TEST_DEVICE");
-  if (!path && device && !strcmp(device, "gpu")) options.device = PMB_DEVICE_GPU;
+  if (!path && test_on_gpu()) options.device = PMB_DEVICE_GPU;
   pmb_status status = pmb_create(&options, &context);
   if (status == PMB_UNAVAILABLE && options.device == PMB_DEVICE_GPU) test_skip("%s", pmb_error(NULL));
   if (status == PMB_UNAVAILABLE && path) test_skip("this machine has no %s: %s", path, pmb_error(NULL));
@@ -128,6 +133,7 @@ pmb_context *context_on_path(int n)
     .struct_size = sizeof options, .device = PMB_DEVICE_CPU, .threads = threads[n], .cpu_path = paths[n]
   };
   pmb_context *context = NULL;
+  if (test_on_gpu()) return n == 0 ? context_new(2, NULL) : NULL;
   const pmb_status status = pmb_create(&options, &context);
   CHECK(status == PMB_OK || (status == PMB_UNAVAILABLE && paths[n]), "path %d: %s", n, pmb_error(NULL));
   return context;

@@ -1,46 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * test_particles_parts.c - slabs of a cloud's surface and potential, each from the particles near it, equal those of the whole. */
-#include "particles_mesh.h"
+#include "particles_cloud.h"
 
-enum { MOST = 4000, COMPONENTS = 3, CORNER = 3 * 8 + 3 * 4 + 3 * 4 + COMPONENTS * 4 };
-
-typedef struct cloud {
-  int64_t count;
-  double position[3 * MOST], radius[MOST], mass[MOST], density[MOST], weight[MOST];
-  float attribute[COMPONENTS * MOST];
-} cloud;
-
-/* Makes a cloud of 200 to MOST particles, some of them at one place. has_large: radii differ by up to 20. */
-static void fill_cloud(cloud *c, test_rng *rng, double size, int has_large)
-{
-  c->count = rng_int(rng, 200, TEST_SLOW ? 600 : MOST);
-  for (int64_t i = 0; i < c->count; i++) {
-    for (int a = 0; a < 3; a++) {
-      const double place = rng_real(rng, -size, size);
-      c->position[3 * i + a] = i % 9 == 8 ? c->position[3 * (i - 7) + a] : a == 2 ? 2 * place : place;
-      c->attribute[COMPONENTS * i + a] = (float)rng_real(rng, -1, 1);
-    }
-    c->radius[i] = i % 50 || !has_large ? rng_real(rng, has_large ? 0.06 : 0.3, 0.5) : 1.2;
-    c->mass[i] = rng_real(rng, 0.5, 2);
-    c->density[i] = rng_real(rng, 0.5, 2);
-    c->weight[i] = rng_real(rng, -0.3, 1);
-  }
-}
-
-/* A request for a cloud. The bits of `with` choose among the arrays that its kernel takes. */
-static pmb_particle_request request_for(const cloud *c, int kernel, int with)
-{
-  const int64_t n = c->count;
-  pmb_particle_request r = request_of(c->position, n, kernel);
-  r.normals = (pmb_particle_normals)(with % 4);
-  if (with & 1) r.radii = (pmb_particle_array){ c->radius, PMB_FLOAT64, n, 0 };
-  if (with & 2 && r.kernel == PMB_KERNEL_SPLINE) r.masses = (pmb_particle_array){ c->mass, PMB_FLOAT64, n, 0 };
-  if (with & 4 && r.kernel == PMB_KERNEL_SPLINE) r.densities = (pmb_particle_array){ c->density, PMB_FLOAT64, n, 0 };
-  if (with & 2 && (kernel == PMB_KERNEL_GAUSSIAN || kernel == PMB_KERNEL_POLYNOMIAL))
-    r.weights = (pmb_particle_array){ c->weight, PMB_FLOAT64, n, 0 };
-  return r;
-}
+enum { CORNER = 3 * 8 + 3 * 4 + 3 * 4 + COMPONENTS * 4 };
 
 /* Copies the particles whose cell along z is from low to high. */
 static void take_cells(const cloud *from, double spacing, double low, double high, cloud *to)
@@ -68,29 +31,20 @@ typedef struct corners {
 static void append_mesh(
   pmb_context *context, pmb_particles *particles, const pmb_particle_request *r, const cloud *c, corners *out)
 {
-  pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
-  OWNED_MESH m;
-  CHECK_STATUS(context, pmb_particles_count(particles, r, &sizes), PMB_OK);
-  mesh_make(&m, (pmb_sizes){ sizes.points, sizes.triangles }, PMB_FLOAT64, PMB_INT32);
-  OWNED float *values = test_allocate(COMPONENTS * sizes.points + 1, sizeof *values);
-  const pmb_attribute attribute = { c->attribute, PMB_FLOAT32, COMPONENTS, values, 0 };
-  pmb_mesh view = m.view;
-  view.scalars = NULL;
-  view.cells = NULL;
-  view.attributes = &attribute;
-  view.attribute_count = sizes.points > 0;
-  CHECK_STATUS(context, pmb_particles_emit(particles, &view), PMB_OK);
+  OWNED_CLOUD_MESH m;
+  cloud_extract(context, particles, r, c, PMB_FLOAT64, PMB_INT32, &m);
+  const pmb_sizes sizes = m.mesh.sizes;
   OWNED char *used = test_allocate(sizes.points + 1, 1);
   out->bytes = realloc(out->bytes, (size_t)(out->count + 3 * sizes.triangles + 1) * CORNER);
   for (int64_t n = 0; n < 3 * sizes.triangles; n++) {
-    const int64_t id = mesh_id(&m, n);
+    const int64_t id = mesh_id(&m.mesh, n);
     char *to = out->bytes + CORNER * out->count++;
     if (!CHECK(id >= 0 && id < sizes.points, "id %lld of %lld points", (long long)id, (long long)sizes.points)) break;
     used[id] = 1;
-    memcpy(to, (double *)m.view.points + 3 * id, 24);
-    memcpy(to + 24, m.view.normals + 3 * id, 12);
-    memcpy(to + 36, m.view.gradients + 3 * id, 12);
-    memcpy(to + 48, values + COMPONENTS * id, COMPONENTS * 4);
+    memcpy(to, (double *)m.mesh.view.points + 3 * id, 24);
+    memcpy(to + 24, m.mesh.view.normals + 3 * id, 12);
+    memcpy(to + 36, m.mesh.view.gradients + 3 * id, 12);
+    memcpy(to + 48, m.values + COMPONENTS * id, COMPONENTS * 4);
   }
   for (int64_t i = 0; i < sizes.points; i++)
     if (!CHECK(used[i], "point %lld of %lld has no triangle", (long long)i, (long long)sizes.points)) break;
@@ -119,7 +73,7 @@ static pmb_particle_bounds bounds_of(
   return whole;
 }
 
-/* The triangles of all parts, one after another, equal those of the whole byte by byte. */
+/* The triangles of all parts, one after another, equal those of the whole byte by byte. The whole is made by plain C. */
 static void parts_and_whole(void)
 {
   static cloud c, part;
@@ -130,11 +84,11 @@ static void parts_and_whole(void)
     fill_cloud(&c, &rng, rng_real(&rng, 1, 8), round >= 32);
     pmb_particle_request r = request_for(&c, kernel, with);
     r.spacing = rng_real(&rng, 0.2, 0.6);
-    OWNED_CONTEXT context = context_new(1 + round % 3, NULL);
+    OWNED_CONTEXT context = context_new(1 + round % 3, NULL), plain = context_new(1, "portable");
     corners expected = { 0 }, got = { 0 };
     test_about("round %d: kernel %d, with %d, %d parts", round, kernel, with, count);
-    OWNED_PARTICLES particles = particles_new(context);
-    append_mesh(context, particles, &r, &c, &expected);
+    OWNED_PARTICLES particles = particles_new(context), by_plain = particles_new(plain);
+    append_mesh(plain, by_plain, &r, &c, &expected);
     const pmb_particle_bounds whole = bounds_of(context, particles, &c, kernel, with, r.spacing);
     int64_t end = INT64_MIN;
     for (int i = 0; i < count; i++) {

@@ -75,7 +75,11 @@ static pmb_status do_bind(scene *s)
   const pmb_status status = pmb_bind(s->context, &s->volume.view);
   pmb_sizes sizes;
   pmb_request request = { sizeof request, &s->isovalue, 1, 1 };
-  if (status != PMB_OK) CHECK_STATUS(s->context, pmb_count(s->context, &request, &sizes, NULL), PMB_INVALID);
+  pmb_info info = { .struct_size = sizeof info };
+  if (status == PMB_OK) return status;
+  CHECK_STATUS(s->context, pmb_count(s->context, &request, &sizes, NULL), PMB_INVALID);
+  CHECK_STATUS(s->context, pmb_get_info(s->context, &info), PMB_OK);
+  CHECK(info.device_bytes < 100 * 1024, "%lld bytes on the GPU after a stopped upload", (long long)info.device_bytes);
   return status;
 }
 
@@ -207,7 +211,7 @@ static void called_20_times_per_second(void)
   pace p = { 0 };
   OWNED_VOLUME v = volume_of(PMB_UINT8, 2, 2, 4 * BRICKS, LAYOUT_PACKED);
   memset(v.memory, 1, 16 * BRICKS);
-  OWNED_CONTEXT context = context_new(1, NULL);
+  OWNED_CONTEXT context = context_new(1, "portable");
   pmb_set_progress(context, note_pace, &p);
   tick = 0.005;
   CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);

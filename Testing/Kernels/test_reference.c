@@ -42,12 +42,15 @@ static void judge_info(pmb_context *context, const test_volume *v)
     (long long)info.nonfinite_bricks, (long long)bricks_not_finite(&v->view));
 }
 
-/* Compares four isovalues of a volume, bound once, with and without degenerate triangles, for all types of output. */
+enum { ISOVALUES = TEST_SLOW == 2 ? 1 : 4 };
+
+/* Compares some isovalues of a volume, bound once, with and without degenerate triangles, for all types of output. */
 static void compare(pmb_context *context, const test_volume *v, test_rng *rng)
 {
   if (!CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK)) return;
   judge_info(context, v);
-  for (int n = 0; n < 4; n++) judge_isovalue(context, v, volume_isovalue(v, rng), n % 2, (int)rng_int(rng, 0, 11));
+  for (int n = 0; n < ISOVALUES; n++)
+    judge_isovalue(context, v, volume_isovalue(v, rng), n % 2, (int)rng_int(rng, 0, 11));
 }
 
 static void compare_random(pmb_context *context, int64_t nx, int64_t ny, int64_t nz, test_rng *rng)
@@ -75,7 +78,7 @@ static void every_type_data_layout_and_world(void)
   test_rng rng = { 11 };
   OWNED_CONTEXT context = context_new(3, NULL);
   for (int type = PMB_INT8; type <= PMB_FLOAT64; type++)
-    for (int n = 0; n < (TEST_SLOW ? 7 : 45); n++) {
+    for (int n = 0; n < (TEST_SLOW == 2 ? 2 : TEST_SLOW ? 7 : 45); n++) {
       OWNED_VOLUME v =
         volume_of((pmb_type)type, rng_int(&rng, 2, 69), rng_int(&rng, 2, 14), rng_int(&rng, 2, 10), n % LAYOUTS);
       volume_fill(&v, n % DATA_KINDS, &rng);
@@ -91,11 +94,11 @@ static void integers_of_64_bits_near_their_ends(void)
   static const int64_t dims[3] = { 70, 11, 10 };
   static const int runs[] = { 1, 3, 40 };
   test_rng rng = { 17 };
-  for (int n = 0; n < 3 * WIDE_VOLUMES; n += TEST_SLOW ? 5 : 1) {
+  for (int n = 0; n < 3 * WIDE_VOLUMES; n += TEST_SLOW ? 5 * TEST_SLOW : 1) {
     OWNED_VOLUME v;
     double isovalues[WIDE_ISOVALUES];
     int64_t triangles = 0;
-    OWNED_CONTEXT context = context_new(2, n % 2 ? "portable" : NULL);
+    OWNED_CONTEXT context = context_new(2, n / WIDE_VOLUMES % 2 ? "portable" : NULL);
     volume_wide(&v, n % WIDE_VOLUMES, runs[n / WIDE_VOLUMES], dims, &rng, isovalues);
     volume_world(&v, n % WORLDS, &rng);
     CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
@@ -112,7 +115,7 @@ static void non_finite_and_hidden(void)
   static const int every[] = { 0, 1, 2, 3, 5, 9, 20, 60, 200, 1000, 4000 };
   test_rng rng = { 14 };
   OWNED_CONTEXT context = context_new(2, NULL);
-  for (int n = 0; n < (TEST_SLOW ? 60 : 400); n++) {
+  for (int n = 0; n < (TEST_SLOW == 2 ? 22 : TEST_SLOW ? 60 : 400); n++) {
     const int non_finite = every[n % 11], samples = n % 3 ? every[n / 3 % 11] : 0,
               cells = n % 3 != 1 ? every[n / 5 % 11] : 0;
     OWNED_VOLUME v = volume_of((pmb_type)(n % 2 ? PMB_FLOAT32 + n / 2 % 2 : PMB_INT8 + n / 2 % 10),

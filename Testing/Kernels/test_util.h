@@ -22,8 +22,9 @@
 #define PRINTF_LIKE(f, a)
 #endif
 
-/* Sanitizers make a program 5 to 20 times slower: long loops are shortened. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/* Sanitizers make a program 5 to 20 times slower: long loops are shortened. 2: the emulator, which is slower still. */
+#ifdef TEST_SLOW
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TEST_SLOW 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
@@ -186,12 +187,13 @@ int mesh_canaries_alive(const test_mesh *m);
 /* Whether all arrays have the same bytes. Prints which one differs. */
 int mesh_equal(const test_mesh *a, const test_mesh *b, const char *what);
 
-/* 0, NULL: defaults; with PMB_TEST_DEVICE=gpu in the environment, which runs this test on a GPU: a context there. Skips or exits if
- * it fails. */
+/* Whether PMB_TEST_DEVICE=gpu in the environment runs this test on a GPU. */
+int test_on_gpu(void);
+/* 0, NULL: defaults; on a GPU: a context there, unless there is a path. Skips or exits if it fails. */
 pmb_context *context_new(int threads, const char *path);
 pmb_context *bound_context(int threads, const pmb_volume *volume);
-/* Contexts on the CPU that have to give the same bytes: number n of all instruction sets, with several numbers of threads. NULL if
- * this machine lacks it. */
+/* Contexts that have to give the same bytes as one thread of plain C: number n of all instruction sets, with several numbers of
+ * threads; on a GPU only number 0, there. NULL if this machine lacks it. */
 enum { TEST_PATHS = 6 };
 pmb_context *context_on_path(int n);
 /* Counts and emits into a new mesh. On failure the mesh is empty and the status is returned. */

@@ -12,7 +12,7 @@ fail() { echo "FAILED: $*"; exit 1; }
 pass() { passed=$((passed + 1)); echo "passed: $*"; }
 
 command -v dpkg >/dev/null || { echo "skipped: no dpkg"; exit 77; }
-(cd "$work" && "$cpack" --config "$build/CPackConfig.cmake" -D CPACK_OUTPUT_FILE_PREFIX="$work/debs") >"$work/log" 2>&1 ||
+(umask 002 && cd "$work" && "$cpack" --config "$build/CPackConfig.cmake" -D CPACK_OUTPUT_FILE_PREFIX="$work/debs") >"$work/log" 2>&1 ||
   { cat "$work/log"; fail "cpack"; }
 version=$(sed -n 's/^#define PMB_VERSION_M[A-Z]* //p; s/^#define PMB_VERSION_PATCH //p' "$source/Kernels/pmb.h" | paste -sd.)
 plugin=$(echo "$work"/debs/paraview-pmb-contour_"$version"-*.deb)
@@ -47,7 +47,7 @@ says "$plugin" Depends "libvtk-pmb-contour $same"
 says "$plugin" Depends 'paraview \(>= '
 says "$plugin" Depends 'libqt5svg5|qt6-svg-plugins'
 says "$plugin" Depends 'paraview \(<< '
-says "$module" Depends 'paraview \(<< '
+says "$module" Depends 'paraview \(<< |libvtk9\.[0-9]' # ParaView's own VTK, or Debian's, which ParaView 6 uses
 says "$module" Depends 'libc6 '
 says "$module" Conflicts 'libvtk9-pmb-contour'
 says "$headers" Depends "libvtk-pmb-contour $same"
@@ -89,21 +89,17 @@ in_root() {
 }
 tree >"$work/before"
 in_root -i "$module" "$plugin"
-conf=$root/usr/bin/paraview.conf
-[ "$(grep -c pmb.plugins.xml "$conf")" = 1 ] || fail "paraview.conf is: $(cat "$conf")"
-in_root -i "$plugin" # again
-[ "$(grep -c pmb.plugins.xml "$conf")" = 1 ] || fail "after a second time paraview.conf is: $(cat "$conf")"
-pass "dpkg installs them"
-
-# ParaView 5.13 reads Debian's list beside its libraries instead of the one beside its programs.
-if pvpython --version 2>&1 | grep -q 'version 5\.11'; then
+conf=$root/usr/bin/paraview.conf list=/usr/share/paraview/plugins
+if [ -e "$root$list" ]; then # ParaView finds itself by the system's folders: test_debian.sh shows that it lists the plugin
+  grep -qxF $list /usr/lib/*/paraview-*/paraview.conf || fail "ParaView does not read $list"
+else
+  in_root -i "$plugin" # again
+  [ "$(grep -c pmb.plugins.xml "$conf")" = 1 ] || fail "after a second time paraview.conf is: $(cat "$conf")"
   export PATH="$root/usr/bin:$PATH" LD_LIBRARY_PATH="/nowhere"
   PYTHONPATH="$(dirname "$(find "$root" -path '*/dist-packages/pmb')")" "$root/usr/bin/pvpython" \
     "$source/Testing/Package/use_package.py" "$root" "$version" || fail "ParaView with the packages"
-  pass "ParaView lists the plugin, and loads it when told to"
-else
-  echo "not checked: $(pvpython --version 2>&1 | tail -n 1) lists other plugins than 5.11 (Docs/VERSIONS.md)"
 fi
+pass "dpkg installs them, and ParaView lists the plugin"
 
 mkdir -p "$root/usr/lib/python3/dist-packages/pmb/__pycache__"
 : >"$root/usr/lib/python3/dist-packages/pmb/__pycache__/__init__.cpython-311.pyc"

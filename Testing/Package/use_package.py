@@ -13,9 +13,7 @@ name = "ParallelMarchingBlocks"
 
 def check(value, what):
     if not value:
-        print(f"FAILED: {what}")
-        sys.stdout.flush()
-        os._exit(1)
+        sys.exit(f"FAILED: {what}")
 
 
 def listed():

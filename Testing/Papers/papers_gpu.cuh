@@ -101,7 +101,6 @@ struct papers_cayley {
 
 /* ---- samples and points ---- */
 
-template <class T> constexpr int PAPERS_IS_FLOAT = sizeof(T) == sizeof(float);
 template <class T> constexpr int PAPERS_IS_EVALUATED = 0;
 template <> constexpr int PAPERS_IS_EVALUATED<papers_cayley> = 1;
 
@@ -153,9 +152,6 @@ static __device__ __forceinline__ float papers_load(papers_cayley_at sample)
   return sample[0];
 }
 
-/* Not inlined: rarely executed bodies take no registers. */
-#define PAPERS_RARE static __device__ __noinline__
-
 template <class T> static __device__ __forceinline__ float papers_sample(const papers_field &field, int64_t index)
 {
   return (float)papers_begin<T>(field)[index];
@@ -180,15 +176,22 @@ static __device__ __forceinline__ void papers_position(const int32_t lower[3], i
   for (int a = 0; a < 3; ++a) position[a] = a == axis ? (float)lower[a] + t : (float)lower[a];
 }
 
-/* ---- normals by central differences ---- */
+/* ---- normals ---- */
+
+/* Toward lower values, of unit length. None, zeros, where the gradient is zero, or its squared length underflows or overflows. */
+PMB_INLINE void papers_normal(const float gradient[3], float normal[3])
+{
+  const float length2 = pmb_length2(gradient[0], gradient[1], gradient[2]);
+  const float factor = pmb_length2_good(length2) ? pmb_normal_factor(length2) : 0;
+  for (int a = 0; a < 3; ++a) normal[a] = factor != 0 ? gradient[a] * factor : 0;
+}
 
 /* The sample at an end of an edge and its neighbours; at the volume's border the sample replaces a neighbour, with factor 1. */
 struct papers_end {
   float center, below[3], above[3], factor[3];
 };
 
-/* Returns 0 if the gradient is zero, or its squared length underflows or overflows. */
-static __device__ __forceinline__ int papers_central_normal(
+static __device__ __forceinline__ void papers_central_normal(
   const papers_end &lower, const papers_end &upper, float t, float normal[3])
 {
   float g[3];
@@ -196,40 +199,7 @@ static __device__ __forceinline__ int papers_central_normal(
     g[a] = pmb_lerp(pmb_difference(lower.below[a], lower.above[a], lower.factor[a]),
       pmb_difference(upper.below[a], upper.above[a], upper.factor[a]), t);
   }
-  const float length2 = pmb_length2(g[0], g[1], g[2]);
-  const float factor = pmb_normal_factor(length2);
-  for (int a = 0; a < 3; ++a) normal[a] = g[a] * factor;
-  return pmb_length2_good(length2);
-}
-
-static __device__ __forceinline__ pmb_stencil papers_stencil(const papers_end &end)
-{
-  pmb_stencil stencil;
-  stencil.center = (double)end.center;
-  for (int a = 0; a < 3; ++a) {
-    stencil.below[a] = (double)end.below[a];
-    stencil.above[a] = (double)end.above[a];
-    stencil.factor[a] = (double)end.factor[a];
-  }
-  return stencil;
-}
-
-/* PMB's normal there. */
-static __device__ __forceinline__ void papers_careful_normal(
-  const papers_end &lower, const papers_end &upper, float t, int axis, float normal[3])
-{
-  const pmb_stencil low = papers_stencil(lower), high = papers_stencil(upper);
-  float g[3], gradient[3];
-  pmb_frame frame;
-  for (int i = 0; i < 9; ++i) frame.normal[i] = i % 4 == 0;
-  frame.gradient_scale = 1;
-  for (int a = 0; a < 3; ++a) {
-    g[a] = pmb_lerp(pmb_difference(lower.below[a], lower.above[a], lower.factor[a]),
-      pmb_difference(upper.below[a], upper.above[a], upper.factor[a]), t);
-  }
-  if (!pmb_scaled_point(&frame, g, gradient, normal)) {
-    pmb_careful_point(&frame, &low, &high, axis, (double)t, gradient, normal);
-  }
+  papers_normal(g, normal);
 }
 
 #endif

@@ -103,21 +103,6 @@ static __device__ __forceinline__ uint2 group_of_bits(
   return make_uint2(words[0], words[1]);
 }
 
-/* The same from samples that may not be finite. */
-template <class T> PAPERS_RARE uint2 group_of_samples(const papers_field &field, int x, int y, int z)
-{
-  uint32_t words[2] = { 0, 0 };
-  for (int c = 0; c < 8; ++c) {
-    const int i = x + (c & 1), j = y + (c >> 1 & 1), k = z + (c >> 2);
-    if (i < field.dims[0] - 1 && j < field.dims[1] - 1 && k < field.dims[2] - 1) {
-      unsigned finite;
-      const unsigned cell_case = papers_cell_case<T>(field, i, j, k, &finite);
-      words[c >> 2] |= (uint32_t)(finite == 0xff ? pmb_triangle_count[cell_case] : 0) << 8 * (c & 3);
-    }
-  }
-  return make_uint2(words[0], words[1]);
-}
-
 /* Sum of four bytes. */
 static __device__ __forceinline__ uint32_t sum_of_bytes(uint32_t word)
 {
@@ -125,9 +110,8 @@ static __device__ __forceinline__ uint32_t sum_of_bytes(uint32_t word)
 }
 
 /* Base level and, in shared memory, level 1 of a pair of slices. */
-template <class T>
 static __device__ __forceinline__ void build_pair(const hp3d_job &job, const uint8_t *counts, const hp3d_slice *ring,
-  int odd, const block_place &place, int pair, uint8_t (*sums)[GROUPS])
+  const block_place &place, int pair, uint8_t (*sums)[GROUPS])
 {
   const int column = (int)papers_gather_2(threadIdx.x), row = (int)papers_gather_2(threadIdx.x >> 1);
   const int group = (int)place_of(column, row, pair);
@@ -136,8 +120,7 @@ static __device__ __forceinline__ void build_pair(const hp3d_job &job, const uin
     const int x = place.x + 2 * (PAIRS * c + column), y = place.y + 2 * row, z = place.z + 2 * pair;
     const papers_group<3> bits = papers_group_of<3>(ring, 2 * (unsigned)pair, PAIRS * c + column, row);
     if (papers_is_mixed(bits)) {
-      const uint2 words = PAPERS_IS_FLOAT<T> && odd ? group_of_samples<T>(job.field, x, y, z)
-                                                    : group_of_bits(job.field, counts, bits, x, y, z);
+      const uint2 words = group_of_bits(job.field, counts, bits, x, y, z);
       sums[c][group] = (uint8_t)(sum_of_bytes(words.x) + sum_of_bytes(words.y));
       ((uint2 *)job.pyramid.level[0])[(c == 0 ? place.cube[0] : place.cube[1]) * GROUPS + (unsigned)group] = words;
     }
@@ -205,7 +188,7 @@ static __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
     for (int k = 0; k < 3; ++k) holds |= papers_holds(ring[(2 * (unsigned)pair + k) % PAPERS_RING]);
     if (papers_is_crossed(holds)) {
       crossed = 1;
-      build_pair<T>(job, counts, ring, papers_holds_any(holds, PAPERS_HAS_ODD), place, pair, sums);
+      build_pair(job, counts, ring, place, pair, sums);
     }
   }
   if (crossed) {
@@ -295,9 +278,8 @@ static __global__ __launch_bounds__(PAPERS_THREADS) void triangles_kernel(
   uint32_t key = min(number, count - 1);
   float positions[9], normals[9];
   int32_t cell[3];
-  unsigned finite;
   descend(job.pyramid, &key, cell);
-  const unsigned cell_case = papers_cell_case<T>(job.field, cell[0], cell[1], cell[2], &finite);
+  const unsigned cell_case = papers_cell_case<T>(job.field, cell[0], cell[1], cell[2]);
 #pragma unroll
   for (int i = 0; i < 3; ++i) {
     const int edge = pmb_triangle_edges[cell_case][3 * key + (uint32_t)i];

@@ -29,8 +29,6 @@
 /* Further arguments of the kernels. */
 struct base_parameters {
   int across, down, slices; /* blocks along x and y; slices of a block */
-  int careful;              /* samples may be non-finite: points are counted by the full rule */
-  int *odd;                 /* set if there are such samples and careful is 0; on the host */
 };
 
 /* The four entries of a texel. x, y, z: place of the first. */
@@ -44,16 +42,9 @@ static __device__ __forceinline__ uint4 texel_of_bits(
     const int i = c & 1, j = c >> 1;
     const unsigned cell_case =
       pmb_cell_bits(bits.row[0][j], bits.row[0][j + 1], bits.row[1][j], bits.row[1][j + 1], i);
-    entry[c] = make_entry<KIND>(job.field, x + i, y + j, z, cell_case, 0xff, counts[cell_case]);
+    entry[c] = make_entry<KIND>(job.field, x + i, y + j, z, cell_case, counts[cell_case]);
   }
   return make_uint4(entry[0], entry[1], entry[2], entry[3]);
-}
-
-/* The same from samples that may not be finite. */
-template <class T, int KIND> PAPERS_RARE uint4 texel_of_samples(const hpmc_job &job, int x, int y, int z)
-{
-  return make_uint4(entry_of_samples<T, KIND>(job, x, y, z), entry_of_samples<T, KIND>(job, x + 1, y, z),
-    entry_of_samples<T, KIND>(job, x, y + 1, z), entry_of_samples<T, KIND>(job, x + 1, y + 1, z));
 }
 
 /* The sum of a texel's entries: points in the low half, triangles in the high half; or vertices. */
@@ -89,9 +80,9 @@ template <int KIND> static __device__ __forceinline__ void store_texel(const hpm
 }
 
 /* Base to level 3 of a block's square. A warp whose samples are all alike writes nothing to levels 0 to 2. */
-template <class T, int KIND>
+template <int KIND>
 static __device__ __forceinline__ void build_square(const hpmc_job &job, const uint8_t *counts,
-  const hpmc_slice *ring, unsigned slot, int odd, uint64_t square, int x, int y, int z, uint32_t *sums)
+  const hpmc_slice *ring, unsigned slot, uint64_t square, int x, int y, int z, uint32_t *sums)
 {
 #pragma unroll 1
   for (unsigned t = threadIdx.x; t < TEXELS; t += PAPERS_THREADS) {
@@ -101,8 +92,7 @@ static __device__ __forceinline__ void build_square(const hpmc_job &job, const u
     const papers_group<2> bits = papers_group_of<2>(ring, slot, column, row);
     uint32_t count = 0;
     if (__any_sync(UINT32_MAX, papers_is_mixed(bits))) {
-      const uint4 texel = PAPERS_IS_FLOAT<T> && odd ? texel_of_samples<T, KIND>(job, i, j, z)
-                                                    : texel_of_bits<KIND>(job, counts, bits, i, j, z);
+      const uint4 texel = texel_of_bits<KIND>(job, counts, bits, i, j, z);
       count = both_counts<KIND>(texel);
       store_texel<KIND>(job, element, texel);
       store_count<KIND>(job, 1, element, count);
@@ -171,9 +161,7 @@ static __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
     const uint32_t holds = papers_holds(ring[slot % PAPERS_RING]) | papers_holds(ring[(slot + 1) % PAPERS_RING]);
     if (papers_is_crossed(holds)) {
       const uint64_t square = square_of<KIND>(job.layout, across, down, z);
-      const int odd = PAPERS_IS_FLOAT<T> && papers_holds_any(holds, PAPERS_HAS_ODD);
-      build_square<T, KIND>(job, counts, ring, slot, odd || parameters.careful, square, x, y, z, sums);
-      if (KIND == INDEXED && odd && !parameters.careful && threadIdx.x == 0) *parameters.odd = 1;
+      build_square<KIND>(job, counts, ring, slot, square, x, y, z, sums);
       __syncthreads();
       if (threadIdx.x < 32) build_square_above<KIND>(job, square, sums);
     } else if (threadIdx.x == 0) {
@@ -183,8 +171,9 @@ static __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
 }
 
 /* Gives blocks fewer slices if there would be too few blocks; each reads one slice more than it has. */
-template <class T, int KIND> static cudaError_t launch_base(const hpmc_job &job, base_parameters parameters)
+template <class T, int KIND> static cudaError_t launch_base(const hpmc_job &job)
 {
+  base_parameters parameters;
   const int enough = 4000;
   const int32_t *extent = job.layout.extent;
   parameters.across = (int)papers_blocks(extent[0], TILE);
@@ -204,7 +193,7 @@ static __global__ __launch_bounds__(PAPERS_THREADS) void fetch_kernel(const __gr
 {
   const uint32_t texel = blockIdx.x * PAPERS_THREADS + threadIdx.x;
   const int32_t *dims = job.field.dims, *extent = job.layout.extent;
-  int32_t cell[3], odd = 0;
+  int32_t cell[3];
   uint32_t entry = 1;
   uint4 t = make_uint4(0, 0, 0, 0);
   cell_of<SOUP>(job.layout, texel, 0, cell);
@@ -217,10 +206,8 @@ static __global__ __launch_bounds__(PAPERS_THREADS) void fetch_kernel(const __gr
         cell[2] + n / 9 };
       const float sample = papers_sample<T>(job.field, papers_index(job.field, place));
       bits.row[n / 9][n / 3 % 3] |= (uint32_t)(sample >= job.field.threshold) << n % 3;
-      odd |= !PMB_IS_FINITE(sample);
     }
-    t = PAPERS_IS_FLOAT<T> && odd ? texel_of_samples<T, SOUP>(job, cell[0], cell[1], cell[2])
-                                  : texel_of_bits<SOUP>(job, pmb_triangle_count, bits, cell[0], cell[1], cell[2]);
+    t = texel_of_bits<SOUP>(job, pmb_triangle_count, bits, cell[0], cell[1], cell[2]);
   }
   store_texel<SOUP>(job, texel, t);
   store_count<SOUP>(job, 1, texel, both_counts<SOUP>(t));
@@ -272,14 +259,7 @@ static __global__ __launch_bounds__(PAPERS_THREADS) void triangles_kernel(
 
 /* ---- the systems ---- */
 
-/* Results that the GPU writes to the host. */
-struct readback {
-  uint4 top[2];
-  int odd;
-};
-
 struct hpmc_state : papers_state {
-  int careful;
   hpmc_job job;
 };
 
@@ -358,16 +338,13 @@ static papers_status create(papers_state *state)
 
 template <class T> static cudaError_t build_base(const hpmc_state *s)
 {
-  base_parameters parameters = {};
-  parameters.careful = s->careful;
-  parameters.odd = &((readback *)s->pinned)->odd;
   if (s->system == &papers_hpmc_fetch) {
     const int64_t texels = s->job.layout.upper << 2 * BLOCK_LEVEL;
     return papers_launch(fetch_kernel<T>, texels / PAPERS_THREADS, PAPERS_THREADS, s->job);
   }
-  return kind_of(s) == INDEXED ? launch_base<T, INDEXED>(s->job, parameters)
-    : kind_of(s) == CHUNKS     ? launch_base<T, CHUNKS>(s->job, parameters)
-                               : launch_base<T, SOUP>(s->job, parameters);
+  return kind_of(s) == INDEXED ? launch_base<T, INDEXED>(s->job)
+    : kind_of(s) == CHUNKS     ? launch_base<T, CHUNKS>(s->job)
+                               : launch_base<T, SOUP>(s->job);
 }
 
 /* Builds the pyramids and copies their tops to the host. */
@@ -376,8 +353,6 @@ static papers_status build(hpmc_state *s)
   const hpmc_job &job = s->job;
   const int top = job.layout.top, last = kind_of(s) == INDEXED;
   const int from = s->system == &papers_hpmc_fetch ? 1 : BLOCK_LEVEL;
-  readback *host = (readback *)s->pinned;
-  host->odd = 0;
   PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, build_base, s));
   for (int p = 0; p <= last; ++p) {
     papers_levels levels = {};
@@ -387,7 +362,7 @@ static papers_status build(hpmc_state *s)
   }
   PAPERS_TRY(s->memory,
     cudaMemcpyAsync(
-      host->top, job.pyramid[0].level[top], sizeof(uint4) * (size_t)(last + 1), cudaMemcpyDeviceToHost, NULL));
+      s->pinned, job.pyramid[0].level[top], sizeof(uint4) * (size_t)(last + 1), cudaMemcpyDeviceToHost, NULL));
   PAPERS_TRY(s->memory, cudaStreamSynchronize(NULL));
   return PAPERS_OK;
 }
@@ -409,22 +384,16 @@ template <class T> static cudaError_t make_points(const hpmc_state *s)
     (float *)s->normals.d_data);
 }
 
-/* If the first attempt of hpmc_indexed finds samples that are not finite, it and all later ones count points by the full
- * rule. */
 static papers_status extract(papers_state *state)
 {
   hpmc_state *s = (hpmc_state *)state;
-  const readback *host = (const readback *)s->pinned;
+  const uint4 *top = (const uint4 *)s->pinned; /* of each pyramid */
   const int indexed = kind_of(s) == INDEXED;
   int64_t points, triangles;
   s->job.field = s->field;
   PAPERS_TRY(s->memory, build(s));
-  if (host->odd) {
-    s->careful = 1;
-    PAPERS_TRY(s->memory, build(s));
-  }
-  PAPERS_TRY(s->memory, total(host->top[0], UINT32_MAX - 1, indexed ? &triangles : &points));
-  if (indexed) PAPERS_TRY(s->memory, total(host->top[1], INT32_MAX, &points));
+  PAPERS_TRY(s->memory, total(top[0], UINT32_MAX - 1, indexed ? &triangles : &points));
+  if (indexed) PAPERS_TRY(s->memory, total(top[1], INT32_MAX, &points));
   if (!indexed) triangles = points / 3;
   PAPERS_TRY(s->memory, papers_reserve_mesh(s, points, triangles, indexed));
   PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, make_points, s));

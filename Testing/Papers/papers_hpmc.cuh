@@ -53,49 +53,18 @@ static __device__ __forceinline__ uint32_t count_of(uint32_t entry, counted kind
   return kind == POINTS ? (uint32_t)pmb_popcount(entry >> 11) : kind == VERTICES ? 3 * triangles : triangles;
 }
 
-/* The entry of the cell at (x,y,z), in the padding 0. finite: as papers_cell_case gives it; triangles: of its case. */
+/* The entry of the cell at (x,y,z), in the padding 0. triangles: of its case. */
 template <int KIND>
 static __device__ __forceinline__ uint32_t make_entry(
-  const papers_field &field, int32_t x, int32_t y, int32_t z, unsigned cell_case, unsigned finite, int triangles)
+  const papers_field &field, int32_t x, int32_t y, int32_t z, unsigned cell_case, int triangles)
 {
   const int32_t *dims = field.dims;
   uint32_t entry = 0;
-  if (x < dims[0] - 1 && y < dims[1] - 1 && z < dims[2] - 1 && finite == 0xff) {
+  if (x < dims[0] - 1 && y < dims[1] - 1 && z < dims[2] - 1) {
     entry = cell_case | (uint32_t)triangles << 8;
   }
-  if (KIND == INDEXED && x < dims[0] && y < dims[1] && finite & 1) {
-    for (int a = 0; a < 3; ++a) entry |= ((cell_case ^ cell_case >> (1 << a)) & finite >> (1 << a) & 1) << (11 + a);
-  }
-  return entry;
-}
-
-/* Whether one of the cells around an edge, from the sample (x,y,z) along an axis, has eight finite corners. */
-template <class T>
-static __device__ __forceinline__ int edge_is_used(
-  const papers_field &field, int32_t x, int32_t y, int32_t z, int axis)
-{
-  for (int i = 0; i < 8; ++i) {
-    const int32_t cell[3] = { x - (i & 1), y - (i >> 1 & 1), z - (i >> 2) };
-    unsigned finite = 0;
-    if (!(i >> axis & 1) && cell[0] >= 0 && cell[1] >= 0 && cell[2] >= 0 && cell[0] < field.dims[0] - 1 &&
-      cell[1] < field.dims[1] - 1 && cell[2] < field.dims[2] - 1) {
-      (void)papers_cell_case<T>(field, cell[0], cell[1], cell[2], &finite);
-    }
-    if (finite == 0xff) return 1;
-  }
-  return 0;
-}
-
-/* The entry from samples that need not be finite. */
-template <class T, int KIND>
-static __device__ __forceinline__ uint32_t entry_of_samples(const hpmc_job &job, int32_t x, int32_t y, int32_t z)
-{
-  unsigned finite;
-  if (x >= job.layout.extent[0] || y >= job.layout.extent[1]) return 0;
-  const unsigned cell_case = papers_cell_case<T>(job.field, x, y, z, &finite);
-  uint32_t entry = make_entry<KIND>(job.field, x, y, z, cell_case, finite, pmb_triangle_count[cell_case]);
-  for (int a = 0; KIND == INDEXED && PAPERS_IS_FLOAT<T> && a < 3; ++a) {
-    if (entry >> (11 + a) & 1 && !edge_is_used<T>(job.field, x, y, z, a)) entry &= ~(1u << (11 + a));
+  if (KIND == INDEXED && x < dims[0] && y < dims[1]) {
+    for (int a = 0; a < 3; ++a) entry |= ((cell_case ^ cell_case >> (1 << a)) & 1) << (11 + a);
   }
   return entry;
 }

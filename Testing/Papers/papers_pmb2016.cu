@@ -22,13 +22,11 @@ enum {
   MOST_POINTS = 7 * 4 * 4 + 8 * 3 * 4 + 8 * 4 * 3,
   MOST_TRIANGLES = 7 * 3 * 3 * PMB_MAX_TRIANGLES
 };
-enum : uint32_t { CAREFUL = 0x7fc0ca7e }; /* a NaN that no arithmetic makes, in place of a normal */
 /* Counters of the atomic operations. */
 struct counters {
   unsigned long long made; /* points; from bit 32 on triangles: one addition for both */
-  uint32_t careful;        /* points that still need a normal */
   uint32_t too_many;       /* not 0: too many points for ids, or triangles for `made` */
-  uint32_t active, unused;
+  uint32_t active;
 };
 
 /* n / d = n * factor >> shift, for n < 2^31. */
@@ -180,68 +178,40 @@ static __device__ __forceinline__ void list_own(const own_work &own, uint32_t be
   for (uint32_t i = 0; i < own.triangles; ++i) cell[i] = threadIdx.x | own.cell_case << 7 | i << 15;
 }
 
-/* A point's edge. */
-struct edge_place {
-  int place[3], axis; /* of its lower sample, which is in the volume */
-  papers_end lower, upper;
-  float t;
-};
-
-/* Reads what is around an edge; `place`, `axis` and both centers are known. */
-template <class T> static __device__ __forceinline__ void read_edge(const pmb2016_job &job, edge_place *edge)
-{
-  const int axis = edge->axis;
-  edge_star star;
-  edge->t = pmb_edge_parameter(edge->lower.center, edge->upper.center, job.field.value, job.field.value_low);
-  make_star(edge->place, job.grid.dims, &star);
-  const auto d_lower = papers_begin<T>(job.field) + index_of(job, edge->place);
-  const auto d_upper = d_lower + (axis == 0 ? star.above[0] : axis == 1 ? star.above[1] : star.above[2]);
-#pragma unroll
-  for (int a = 0; a < 3; ++a) {
-    edge->lower.below[a] = (float)papers_load(d_lower + star.below[a]);
-    edge->lower.above[a] = a == axis ? edge->upper.center : (float)papers_load(d_lower + star.above[a]);
-    edge->lower.factor[a] = star.factor[a];
-  }
-  move_star_up(edge->place, job.grid.dims, axis, &star);
-#pragma unroll
-  for (int a = 0; a < 3; ++a) {
-    edge->upper.below[a] = a == axis ? edge->lower.center : (float)papers_load(d_upper + star.below[a]);
-    edge->upper.above[a] = (float)papers_load(d_upper + star.above[a]);
-    edge->upper.factor[a] = star.factor[a];
-  }
-}
-
-/* Makes the point of a list entry; position, normal: the thread's, staged. If the direct way gives no normal, it records
- * the point for mend_kernel: that code is long, rarely needed, and would take registers here. */
+/* The point of a list entry; position, normal: the thread's, staged. */
 template <class T, int FORWARD>
 static __device__ __forceinline__ void make_point(
   const pmb2016_job &job, const int *origin, const scratch *s, int entry, float *position, float *normal)
 {
   const int sample = entry & (SAMPLES - 1), axis = entry / SAMPLES;
-  edge_place edge;
-  float made[3];
+  const int32_t place[3] = { origin[0] + (sample & 7), origin[1] + (sample >> 3 & 3), origin[2] + (sample >> 5) };
   if (FORWARD) {
-    const int32_t place[3] = { origin[0] + (sample & 7), origin[1] + (sample >> 3 & 3), origin[2] + (sample >> 5) };
     papers_edge_point<T>(job.field, place, axis, position, normal);
     return;
   }
-  edge.lower.center = s->samples[sample];
-  edge.upper.center = s->samples[sample + (axis == 0 ? 1 : axis == 1 ? BLOCK_X : LAYER)];
-  edge.axis = axis;
-  edge.place[0] = origin[0] + (sample & 7);
-  edge.place[1] = origin[1] + (sample >> 3 & 3);
-  edge.place[2] = origin[2] + (sample >> 5);
-  read_edge<T>(job, &edge);
-  papers_position(edge.place, axis, edge.t, position);
-  if (!papers_central_normal(edge.lower, edge.upper, edge.t, made)) {
-    const int64_t index = index_of(job, edge.place);
-    made[0] = __uint_as_float(CAREFUL);
-    made[1] = __uint_as_float((uint32_t)index);
-    made[2] = __uint_as_float((uint32_t)(index >> 32) | (uint32_t)axis << 30);
-    atomicAdd(&job.d_counters->careful, 1);
-  }
+  papers_end lower, upper;
+  edge_star star;
+  lower.center = s->samples[sample];
+  upper.center = s->samples[sample + (axis == 0 ? 1 : axis == 1 ? BLOCK_X : LAYER)];
+  const float t = pmb_edge_parameter(lower.center, upper.center, job.field.value, job.field.value_low);
+  make_star(place, job.grid.dims, &star);
+  const auto d_lower = papers_begin<T>(job.field) + index_of(job, place);
+  const auto d_upper = d_lower + (axis == 0 ? star.above[0] : axis == 1 ? star.above[1] : star.above[2]);
 #pragma unroll
-  for (int a = 0; a < 3; ++a) normal[a] = made[a];
+  for (int a = 0; a < 3; ++a) {
+    lower.below[a] = (float)papers_load(d_lower + star.below[a]);
+    lower.above[a] = a == axis ? upper.center : (float)papers_load(d_lower + star.above[a]);
+    lower.factor[a] = star.factor[a];
+  }
+  move_star_up(place, job.grid.dims, axis, &star);
+#pragma unroll
+  for (int a = 0; a < 3; ++a) {
+    upper.below[a] = a == axis ? lower.center : (float)papers_load(d_upper + star.below[a]);
+    upper.above[a] = (float)papers_load(d_upper + star.above[a]);
+    upper.factor[a] = star.factor[a];
+  }
+  papers_position(place, axis, t, position);
+  papers_central_normal(lower, upper, t, normal);
 }
 
 /* Whether a block's output fits. */
@@ -358,34 +328,6 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT) generate_kernel(cons
   }
 }
 
-/* ---- the normals that generate_kernel left ---- */
-
-template <class T>
-static __global__ void __launch_bounds__(THREADS) mend_kernel(const __grid_constant__ pmb2016_job job, int64_t points)
-{
-  for (int64_t n = (int64_t)blockIdx.x * THREADS + threadIdx.x; n < points; n += (int64_t)gridDim.x * THREADS) {
-    float *d_normal = job.d_normals + 3 * n;
-    if (__float_as_uint(d_normal[0]) == CAREFUL) {
-      const uint32_t high = __float_as_uint(d_normal[2]);
-      const int64_t index = (int64_t)(high & 0x3fffffff) << 32 | __float_as_uint(d_normal[1]);
-      const int64_t row = index / job.grid.dims[0];
-      edge_place edge;
-      float normal[3];
-      edge.axis = (int)(high >> 30);
-      edge.place[0] = (int)(index % job.grid.dims[0]);
-      edge.place[1] = (int)(row % job.grid.dims[1]);
-      edge.place[2] = (int)(row / job.grid.dims[1]);
-      const int next[3] = { edge.place[0] + (edge.axis == 0), edge.place[1] + (edge.axis == 1),
-        edge.place[2] + (edge.axis == 2) };
-      edge.lower.center = papers_sample<T>(job.field, index);
-      edge.upper.center = papers_sample<T>(job.field, index_of(job, next));
-      read_edge<T>(job, &edge);
-      papers_careful_normal(edge.lower, edge.upper, edge.t, edge.axis, normal);
-      for (int a = 0; a < 3; ++a) d_normal[a] = normal[a];
-    }
-  }
-}
-
 /* ---- the system ---- */
 
 struct pmb2016_state : papers_state {
@@ -415,11 +357,6 @@ template <class T> static cudaError_t compact(const pmb2016_job &job)
 template <class T> static cudaError_t generate(const pmb2016_job &job, unsigned blocks, int forward)
 {
   return papers_launch(forward ? generate_kernel<T, 1> : generate_kernel<T, 0>, blocks, THREADS, job);
-}
-
-template <class T> static cudaError_t mend(const pmb2016_job &job, unsigned blocks, int64_t points)
-{
-  return papers_launch(mend_kernel<T>, blocks, THREADS, job, points);
 }
 
 template <class T> static cudaError_t count_resident(int *blocks, int forward)
@@ -463,9 +400,7 @@ static papers_status extract(papers_state *state)
   const int64_t points = (int64_t)(counted->made & UINT32_MAX), triangles = (int64_t)(counted->made >> 32);
   const int fits = points <= s->job.points_room && triangles <= s->job.triangles_room;
   PAPERS_TRY(s->memory, reserve(s, points, triangles));
-  if (!fits) PAPERS_TRY(s->memory, run(s, 0));
-  if (counted->careful > 0) PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, mend, s->job, s->resident, points));
-  return PAPERS_OK;
+  return fits ? PAPERS_OK : run(s, 0);
 }
 
 /* Indices of samples in a slice, and numbers of blocks, have 31 bits. */

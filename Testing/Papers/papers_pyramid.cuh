@@ -24,38 +24,20 @@ enum {
 /* ---- cells and points ---- */
 
 /* The case of the cell whose lower corner is the sample (x,y,z); where that is the volume's last along an axis the upper
- * corners repeat it. *finite: bit c says that corner c is. */
+ * corners repeat it. */
 template <class T>
 static __device__ __forceinline__ unsigned papers_cell_case(
-  const papers_field &field, int32_t x, int32_t y, int32_t z, unsigned *finite)
+  const papers_field &field, int32_t x, int32_t y, int32_t z)
 {
   const int64_t at = x + field.row * y + field.slice * z;
   const int64_t right = x < field.dims[0] - 1, up = y < field.dims[1] - 1 ? field.row : 0;
   const int64_t back = z < field.dims[2] - 1 ? field.slice : 0;
   unsigned cell_case = 0;
-  *finite = 0;
   for (int c = 0; c < 8; ++c) {
     const float s = papers_sample<T>(field, at + (c & 1 ? right : 0) + (c & 2 ? up : 0) + (c & 4 ? back : 0));
     cell_case |= (unsigned)(s >= field.threshold) << c;
-    *finite |= (unsigned)PMB_IS_FINITE(s) << c;
   }
   return cell_case;
-}
-
-/* Toward lower values, of unit length; zero where the gradient is zero or overflows. */
-PMB_INLINE void papers_normal(const float gradient[3], float normal[3])
-{
-  const float length2 = pmb_length2(gradient[0], gradient[1], gradient[2]);
-  if (pmb_length2_good(length2)) {
-    const float factor = pmb_normal_factor(length2);
-    for (int a = 0; a < 3; ++a) normal[a] = gradient[a] * factor;
-  } else {
-    const double x = gradient[0], y = gradient[1], z = gradient[2];
-    const double length = sqrt((x * x + y * y) + z * z);
-    for (int a = 0; a < 3; ++a) {
-      normal[a] = length > 0 && PMB_IS_FINITE(length) ? (float)(-(double)gradient[a] / length) : 0;
-    }
-  }
 }
 
 /* The point on the edge from the sample `lower` along an axis; its gradient by forward differences at both ends,
@@ -135,7 +117,7 @@ static __device__ __forceinline__ int papers_inside(const papers_field &field, i
 {
   return sample >= field.small_threshold;
 }
-enum { PAPERS_HAS_INSIDE = 1, PAPERS_HAS_OUTSIDE = 2, PAPERS_HAS_ODD = 4 };
+enum { PAPERS_HAS_INSIDE = 1, PAPERS_HAS_OUTSIDE = 2 };
 
 template <int ROWS> struct papers_slice {
   uint2 row[ROWS + 1];            /* columns 0 to 63 */
@@ -211,10 +193,9 @@ static __device__ __forceinline__ void papers_read(
   if (threadIdx.x >> 5 < ROWS / 32 + 3) readings->last = papers_load(window.d_last + slice);
 }
 
-/* A warp's readings: whether some or all samples are inside, and whether one of the lane's is not finite. */
+/* A warp's readings: whether some or all samples are inside. */
 struct papers_found {
   uint32_t some, all;
-  int odd;
 };
 
 /* The bits of 32 samples, one of each lane. */
@@ -224,7 +205,6 @@ static __device__ __forceinline__ uint32_t papers_bits(const papers_field &field
   const uint32_t bits = __ballot_sync(UINT32_MAX, papers_inside(field, sample));
   found->some |= bits;
   found->all &= bits;
-  found->odd |= !PMB_IS_FINITE(sample);
   return bits;
 }
 
@@ -233,7 +213,7 @@ static __device__ __forceinline__ void papers_store_bits(
   const papers_field &field, const papers_readings<T, ROWS> &readings, papers_slice<ROWS> *slice)
 {
   const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
-  papers_found found = { 0, UINT32_MAX, 0 };
+  papers_found found = { 0, UINT32_MAX };
 #pragma unroll
   for (int i = 0; i < ROWS / PAPERS_WARPS; ++i) {
     const uint32_t left = papers_bits(field, readings.left[i], &found);
@@ -246,10 +226,9 @@ static __device__ __forceinline__ void papers_store_bits(
       *(warp == 0 ? &slice->row[ROWS].x : warp == 1 ? &slice->row[ROWS].y : &slice->beside[warp - 2]) = bits;
     }
   }
-  const int odd = PAPERS_IS_FLOAT<T> && __any_sync(UINT32_MAX, found.odd);
   if (lane == 0) {
-    slice->holds.of_warp[warp] = (uint8_t)((found.some != 0 ? PAPERS_HAS_INSIDE : 0) |
-      (found.all != UINT32_MAX ? PAPERS_HAS_OUTSIDE : 0) | (odd ? PAPERS_HAS_ODD : 0));
+    slice->holds.of_warp[warp] =
+      (uint8_t)((found.some != 0 ? PAPERS_HAS_INSIDE : 0) | (found.all != UINT32_MAX ? PAPERS_HAS_OUTSIDE : 0));
   }
 }
 

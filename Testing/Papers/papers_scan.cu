@@ -25,13 +25,6 @@ enum {
   MOST_TRIANGLES = THREADS * PMB_MAX_TRIANGLES
 };
 
-/* Bit 0: the sample is inside. Bit 1: it is not finite; PMB gives no triangles to its cells. */
-template <class T> static __device__ __forceinline__ unsigned judge(const papers_field &field, float sample)
-{
-  const unsigned odd = PAPERS_IS_FLOAT<T> && !PMB_IS_FINITE(sample);
-  return (unsigned)(sample >= field.threshold) | odd << 1;
-}
-
 /* ---- classify ---- */
 
 /* The state of a warp on its way through voxels; a lane's x is `x`. */
@@ -52,8 +45,7 @@ static __device__ __forceinline__ int begin_walk(const papers_field &field, walk
   return w->z < field.dims[2];
 }
 
-/* The inside bits, and above them the odd bits, of a lane's samples x and x + 1 in the rows y to y + ROWS of a layer: as
- * of the lower two corners of a cell each, 2 bits and 2 bits from bit 8 on. */
+/* The inside bits of a lane's samples x and x + 1 in the rows y to y + ROWS of a layer. */
 template <class T>
 static __device__ __forceinline__ void judge_rows(
   const papers_field &field, const walk &w, int z, unsigned pairs[ROWS + 1])
@@ -62,22 +54,17 @@ static __device__ __forceinline__ void judge_rows(
   const int64_t first = w.x + nx * (w.y + (int64_t)field.dims[1] * z);
   const int rows = min(field.dims[1] - w.y, ROWS + 1);
   float samples[ROWS + 1];
-  unsigned judged = 0; /* of the column right of the warp's: row `lane` */
+  int inside = 0; /* of the column right of the warp's: row `lane` */
   if (w.lane < rows && w.x - w.lane + 32 < nx) {
-    judged = judge<T>(field, papers_sample<T>(field, first + 32 + (nx - 1) * w.lane));
+    inside = papers_sample<T>(field, first + 32 + (nx - 1) * w.lane) >= field.threshold;
   }
-  const unsigned right = __ballot_sync(UINT32_MAX, judged & 1), right_odd = __ballot_sync(UINT32_MAX, judged & 2);
+  const unsigned right = __ballot_sync(UINT32_MAX, inside);
 #pragma unroll
   for (int r = 0; r <= ROWS; ++r) samples[r] = r < rows && w.x < nx ? papers_sample<T>(field, first + nx * r) : 0;
 #pragma unroll
   for (int r = 0; r <= ROWS; ++r) {
-    const unsigned own = judge<T>(field, samples[r]);
-    const unsigned row = __ballot_sync(UINT32_MAX, own & 1);
+    const unsigned row = __ballot_sync(UINT32_MAX, samples[r] >= field.threshold);
     pairs[r] = __funnelshift_r(row, right >> r & 1, w.lane) & 3;
-    if (PAPERS_IS_FLOAT<T>) {
-      const unsigned odd = __ballot_sync(UINT32_MAX, own & 2);
-      pairs[r] |= (__funnelshift_r(odd, right_odd >> r & 1, w.lane) & 3) << 8;
-    }
   }
 }
 
@@ -100,9 +87,8 @@ static __global__ void __launch_bounds__(THREADS, 4)
     if (has_cells) judge_rows<T>(field, w, z + 1, pairs);
 #pragma unroll
     for (int r = 0; r < ROWS; ++r, voxel += nx) {
-      const unsigned above = pairs[r] | pairs[r + 1] << 2, both = below[r] | above << 4;
+      const unsigned above = pairs[r] | pairs[r + 1] << 2, cell_case = below[r] | above << 4;
       const int is_cell = has_cells && w.x + 1 < nx && w.y + r + 1 < ny;
-      const unsigned cell_case = both >> 8 ? 0 : both & 255;
       const uint32_t vertices =
         is_cell && cell_case != 0 && cell_case != 255 ? 3u * pmb_triangle_count[cell_case] : 0;
       if (w.x < nx && w.y + r < ny) {
@@ -222,17 +208,14 @@ static __device__ __forceinline__ void list_voxel(const papers_field &field, con
   if (i >= occupied) return;
   const uint32_t voxel = d_list[i];
   const uint32_t before = d_vertices_before[voxel] / 3 - first;
-  unsigned inside = 0, odd = 0;
+  unsigned cell_case = 0;
 #pragma unroll
   for (int c = 0; c < 8; ++c) {
     const int64_t step = (c & 1) + field.dims[0] * ((c >> 1 & 1) + (int64_t)field.dims[1] * (c >> 2));
     const float sample = papers_sample<T>(field, voxel + step);
-    const unsigned judged = judge<T>(field, sample);
-    inside |= (judged & 1) << c;
-    odd |= (judged >> 1) << c;
+    cell_case |= (unsigned)(sample >= field.threshold) << c;
     shared->samples[c][threadIdx.x] = sample;
   }
-  const unsigned cell_case = odd ? 0 : inside;
   const uint32_t count = pmb_triangle_count[cell_case];
   shared->voxel[threadIdx.x] = voxel;
   shared->cell_case[threadIdx.x] = (uint16_t)cell_case;

@@ -111,16 +111,6 @@ static __device__ __forceinline__ void read_end(const papers_field &field, const
 }
 
 template <class T>
-PAPERS_RARE void careful_normal(const papers_field &field, const int32_t low[3], int axis, float t, float normal[3])
-{
-  const int32_t high[3] = { low[0] + (axis == 0), low[1] + (axis == 1), low[2] + (axis == 2) };
-  papers_end lower, upper;
-  read_end<T>(field, low, &lower);
-  read_end<T>(field, high, &upper);
-  papers_careful_normal(lower, upper, t, axis, normal);
-}
-
-template <class T>
 static __device__ __forceinline__ void make_point(
   const papers_field &field, uint32_t voxel, int edge, float position[3], float normal[3])
 {
@@ -134,7 +124,7 @@ static __device__ __forceinline__ void make_point(
   read_end<T>(field, high, &upper);
   const float t = pmb_edge_parameter(lower.center, upper.center, field.value, field.value_low);
   papers_position(low, axis, t, position);
-  if (!papers_central_normal(lower, upper, t, normal)) careful_normal<T>(field, low, axis, t, normal);
+  papers_central_normal(lower, upper, t, normal);
 }
 
 template <class T>

@@ -96,6 +96,7 @@ static int parse_system(const char *text, bench *b)
   return 0;
 }
 
+/* -1: there is no such option. */
 static int parse_value(const char *option, const char *value, bench *b)
 {
   if (!strcmp(option, "--table")) return parse_table(value, b);
@@ -104,26 +105,23 @@ static int parse_value(const char *option, const char *value, bench *b)
   if (!strcmp(option, "--reduce")) return parse_number(option, value, 0, REDUCE_MOST, &b->reduce);
   if (!strcmp(option, "--memory")) return parse_number(option, value, 1, MEMORY_MOST, &b->memory);
   if (!strcmp(option, "--rows")) return parse_number(option, value, 1, ROWS_MOST, &b->rows);
+  if (strcmp(option, "--scans") && strcmp(option, "--out")) return -1;
   if (!strcmp(option, "--scans")) b->scan_folder = value;
   if (!strcmp(option, "--out")) b->out = value;
-  return 0;
+  return *value ? 0 : refuse("%s needs a value", option);
 }
 
 static int parse(int argc, char **argv, bench *b)
 {
-  static const char *const with_value[] = { "--table", "--system", "--repeats", "--reduce", "--rows", "--scans",
-    "--memory", "--out" };
   int wanted = 0, failed = 0;
   for (int n = 1; n < argc && !failed; n++) {
-    int takes = 0;
-    for (size_t i = 0; i < sizeof with_value / sizeof *with_value; i++) takes |= !strcmp(argv[n], with_value[i]);
     if (!strcmp(argv[n], "--cpu")) {
       b->cpu = 1;
       continue;
     }
-    if (!takes) return refuse("there is no option '%s'; --help lists them", argv[n]);
-    if (n + 1 == argc || !*argv[n + 1]) return refuse("%s needs a value", argv[n]);
-    failed = parse_value(argv[n], argv[n + 1], b);
+    const int last = n + 1 == argc;
+    failed = parse_value(argv[n], last ? "" : argv[n + 1], b);
+    if (failed < 0) return refuse("there is no option '%s'; --help lists them", argv[n]);
     n++;
   }
   for (int n = 0; n < PAPERS_TABLES; n++) wanted += b->tables[n];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * pmb_test_papers_bench.c - the measurement of systems that fail, and the volumes of the papers' tables. */
-#include <math.h>
+ * pmb_test_papers_bench.c - the measurement of systems that fail, and volumes made of scans. */
 #include <stdio.h>
 #include <string.h>
 
@@ -57,52 +56,6 @@ static void outcomes(void)
 
 /* ---- volumes ---- */
 
-/* The function of the test utilities, at the same places. */
-static void cayley_is_cayley(void)
-{
-  const papers_samples s = { PAPERS_CAYLEY, PMB_FLOAT32, { 9, 7, 5 }, 1, NULL };
-  OWNED float *samples = test_allocate(9 * 7 * 5, sizeof *samples);
-  CHECK(!papers_fill(&s, samples), "fill");
-  for (int n = 0; n < 9 * 7 * 5; n++) {
-    const double x = -1 + 2.0 * (n % 9) / 8, y = -1 + 2.0 * (n / 9 % 7) / 6, z = -1 + 2.0 * (n / 63) / 4;
-    CHECK(fabs(samples[n] - cayley(x, y, z)) < 1e-5, "%d: %g, not %g", n, samples[n], cayley(x, y, z));
-  }
-}
-
-/* The surface is the same in all types. */
-static void types_agree(void)
-{
-  static const pmb_type types[] = { PMB_UINT8, PMB_INT16, PMB_UINT16, PMB_FLOAT32 };
-  enum { SIDE = 24 };
-  for (int content = PAPERS_CAYLEY; content <= PAPERS_ROUGH; content++) {
-    double active[4];
-    for (int t = 0; t < 4; t++) {
-      const papers_samples s = { (papers_content)content, types[t], { SIDE, SIDE, SIDE },
-        content == PAPERS_CAYLEY ? 1 : 0.03, NULL };
-      OWNED void *samples = test_allocate((int64_t)papers_samples_bytes(&s), 1);
-      CHECK(!papers_fill(&s, samples), "fill");
-      active[t] = papers_active_cells(&s, samples, papers_samples_isovalue(s.content, s.type));
-    }
-    CHECK(active[3] > 2 && fabs(active[0] / active[3] - 1) < 0.1, "u8: %g%%, f32: %g%%", active[0], active[3]);
-    CHECK(fabs(active[1] / active[3] - 1) < 0.01 && fabs(active[2] / active[3] - 1) < 0.01,
-      "i16: %g%%, u16: %g%%, f32: %g%%", active[1], active[2], active[3]);
-  }
-}
-
-static void densities_are_reached(void)
-{
-  static const double wanted[] = { 9, 14, 25 };
-  for (int n = 0; n < 3; n++) {
-    papers_samples s = { n ? PAPERS_ROUGH : PAPERS_CAYLEY, PMB_FLOAT32, { 32, 32, 32 }, n ? 2.0 / 32 : 1, NULL };
-    OWNED float *samples = test_allocate(32 * 32 * 32, sizeof *samples);
-    papers_reach_density(&s, wanted[n]);
-    CHECK(!papers_fill(&s, samples), "fill");
-    const double isovalue = papers_samples_isovalue(s.content, s.type);
-    const double got = papers_active_cells(&s, samples, isovalue);
-    CHECK(fabs(got / wanted[n] - 1) < 0.15, "%g%%, not %g%%", got, wanted[n]);
-  }
-}
-
 /* A scan of 3 x 2 x 2 samples, tiled and resampled. (Files of another size: test_bench.sh.) */
 static void scans(void)
 {
@@ -130,9 +83,6 @@ static void scans(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(outcomes)
-  CASE(cayley_is_cayley)
-  CASE(types_agree)
-  CASE(densities_are_reached)
   CASE(scans)
 )
 /* clang-format on */

@@ -478,21 +478,11 @@ class Window:
         edit = widget.findChild(QtWidgets.QTextEdit)  # ParaView's own widget, if the plugin was built without its panel
         return edit.toPlainText() if edit else widget.findChild(QtWidgets.QLabel).text()
 
-    def select(self, name):
-        """Makes a source or filter the active one. (ParaView's Pipeline Browser is a widget that Python cannot ask
-        for its items.)"""
-        from paraview import simple
-        simple.SetActiveSource(simple.FindSource(name))
-        self.settle()
-
-    def type_text(self, field, text, paste=False):
-        """Replaces the text of a line, key by key or at once."""
+    def type_text(self, field, text):
+        """Replaces the text of a line, key by key."""
         field.setFocus()
         field.selectAll()
-        if paste:
-            field.insert(str(text))
-        else:
-            QtTest.QTest.keyClicks(field, str(text))
+        QtTest.QTest.keyClicks(field, str(text))
         QtTest.QTest.keyClick(field, QtCore.Qt.Key.Key_Return)
         self.settle()
 

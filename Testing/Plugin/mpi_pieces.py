@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The surface in pieces: its triangles on all ranks, without ghosts, are those of one process. Drawn by all ranks, its
-picture and what is selected in it are those of the same triangles drawn by VTK's mapper.
+"""The surface in pieces: its triangles on all ranks, without ghosts, are those of one process. (Pictures by ranks:
+test_scenes.py.)
 
 Compared are places, normals, gradients and all arrays, bit for bit. The steps, as test_server.py takes them:
   write FOLDER        one process: the input files, and the surfaces of every case
@@ -13,12 +13,11 @@ import sys
 
 import numpy
 from paraview import servermanager, simple
-from paraview.vtk.util.numpy_support import vtk_to_numpy
+from paraview.vtk.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkVersion
 from vtkmodules.vtkIOXML import vtkXMLImageDataWriter
 
-from plugin_testing import DATA, arrays_of, compare_triangles, equal, image, load_plugin, triangle_rows, true
-from paraview.vtk.util.numpy_support import numpy_to_vtk
+from plugin_testing import DATA, compare_triangles, equal, image, load_plugin, triangle_rows, true
 
 SKEW = (0.6, -0.8, 0.0, 0.8, 0.6, 0.0, 0.0, 0.0, 1.0)
 
@@ -87,54 +86,6 @@ def last_run(proxy):
     return getattr(proxy, "LastRun", None) or vtkPMBContourAcceleration.GetLastRunSummary()
 
 
-# --- pictures -------------------------------------------------------------------------------------------------------
-
-def show(proxy, opacity):
-    """A view of a proxy, drawn by all ranks together, and its representation."""
-    view = simple.CreateView("RenderView")
-    view.ViewSize, view.OrientationAxesVisibility, view.RemoteRenderThreshold = [300, 200], 0, 0
-    representation = simple.Show(proxy, view)
-    representation.Opacity = opacity
-    simple.ColorBy(representation, ("POINTS", "RTData"))
-    representation.SetScalarBarVisibility(view, False)
-    simple.ResetCamera(view)
-    simple.Render(view)
-    return view, representation
-
-
-def selected(proxy, view):
-    """Processes and ids of the cells that are selected in the middle of the view."""
-    simple.SetActiveSource(proxy)
-    simple.SelectSurfaceCells(Rectangle=[100, 60, 200, 140], View=view)
-    cells = servermanager.Fetch(simple.ExtractSelection(Input=proxy)).GetCellData()
-    simple.ClearSelection(proxy)
-    names = [name for name in arrays_of(cells) if name in ("vtkOriginalCellIds", "vtkOriginalProcessIds")]
-    return sorted(zip(*(arrays_of(cells)[name].tolist() for name in names)))
-
-
-def compare_pictures(batch):
-    """PMB Contour, and the same triangles without the filter's key, opaque and translucent."""
-    from pmb.vtkPMBRendering import vtkPMBPolyDataMapper  # noqa: F401: the class of the mapper below
-    wavelet = simple.Wavelet(WholeExtent=[-20, 21, -15, 17, -18, 20])
-    ours = simple.PMBContour(Input=wavelet, ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0, 120.25])
-    for opacity in (1.0, 0.5):
-        shown, chosen = [], []
-        for proxy in (ours, simple.Triangulate(Input=ours)):
-            view, representation = show(proxy, opacity)
-            if batch and opacity == 1:  # else ParaView divides the mesh and sends the parts to the ranks that draw them
-                actor = representation.GetClientSideObject().GetActiveRepresentation().GetActor()
-                passes = proxy is ours or vtkVersion.GetVTKMinorVersion() > 2  # there Triangulate passes triangles on
-                equal(actor.GetMapper().GetNumberOfDirectTriangles() > 0, passes, "drawn directly")
-            picture = view.CaptureWindow(1)
-            shown.append(vtk_to_numpy(picture.GetPointData().GetScalars()).astype(int))
-            chosen.append([] if batch else selected(proxy, view))
-            simple.Delete(view)
-        true(shown[0].max() - shown[0].min() > 40, "the picture shows something")
-        true(abs(shown[0] - shown[1]).max() <= 1, f"pictures of opacity {opacity}")
-        true(batch or len(chosen[0]) > 10, f"{len(chosen[0])} cells are selected")
-        equal(chosen[0] == chosen[1], True, "the same cells are selected")
-
-
 # --- steps ----------------------------------------------------------------------------------------------------------
 
 def write(folder):
@@ -167,7 +118,6 @@ def ranks(folder):
             equal(min(ghosts for _, ghosts in parts) > 0, world.size > 1 and not removes, f"{name}: all ranks have ghosts")
             reference = numpy.load(os.path.join(folder, name + ".npy"))
             compare_triangles(name, numpy.concatenate([rows for rows, _ in parts]), reference)
-    compare_pictures(batch=True)
 
 
 def client(folder):
@@ -176,7 +126,6 @@ def client(folder):
         proxy.UpdatePipeline()
         rows, _ = triangle_rows(servermanager.Fetch(proxy))
         compare_triangles(name, rows, numpy.load(os.path.join(folder, name + ".npy")))
-    compare_pictures(batch=False)
 
 
 def main(step, folder, port=None):

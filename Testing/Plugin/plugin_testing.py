@@ -7,10 +7,10 @@ import sys
 
 import numpy
 from paraview import servermanager, simple
-from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from paraview.vtk.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray, vtk_to_numpy
 from vtkmodules.vtkCommonCore import (vtkIdTypeArray, vtkOutputWindow, vtkPoints, vtkStringOutputWindow,
                                       vtkUnsignedCharArray)
-from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
+from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkImageData, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkFlyingEdges3D
 from vtkmodules.vtkImagingCore import vtkImageDifference
 from vtkmodules.vtkIOImage import vtkPNGReader
@@ -179,6 +179,20 @@ def triangle_rows(mesh):
     columns += [of_cells[name][own] for name in sorted(of_cells) if name != "vtkGhostType"]
     columns = [numpy.ascontiguousarray(column).reshape(own.sum(), -1).view(numpy.uint8) for column in columns]
     return numpy.concatenate(columns, axis=1), int((~own).sum())
+
+
+def copy_of(mesh):
+    """A mesh of triangles with points and ids in new arrays, without the filter's keys."""
+    points, cells, copy = vtkPoints(), vtkCellArray(), vtkPolyData()
+    points.SetDataType(mesh.GetPoints().GetDataType())
+    points.DeepCopy(mesh.GetPoints())
+    ids = vtk_to_numpy(mesh.GetPolys().GetConnectivityArray()).astype(numpy.int64)
+    cells.SetData(3, numpy_to_vtkIdTypeArray(ids, deep=True))
+    copy.SetPoints(points)
+    copy.SetPolys(cells)
+    copy.GetPointData().ShallowCopy(mesh.GetPointData())
+    copy.GetCellData().ShallowCopy(mesh.GetCellData())
+    return copy
 
 
 def arrays_of(data):

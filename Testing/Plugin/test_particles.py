@@ -2,7 +2,6 @@
 """PMB Particle Surface: its surfaces, normals and arrays, the radius that it finds, ghosts, blocks, images, bad input,
 aborting."""
 import tempfile
-import time
 
 import numpy
 from paraview import simple
@@ -212,30 +211,6 @@ def strays():
         text = ("2 of 219 points have a position that is not finite or too far away, and are ignored: "
                 "point 217 at (1e+300, 0, 0) is the first.")
         equal((log.text().count(text), log.text().count("Warning:"), log.text().count("ERROR")), (1, 1, 0), log.text())
-
-
-def no_area_lost():
-    """Where samples equal the isovalue, triangles keep an area."""
-    mesh = closed(output(surface(cloud(numpy.zeros((1, 3))), Kernel="Spheres", Radius=1.0, CellSize=0.2)))
-    a, b, c = (points(mesh)[triangles(mesh)[:, i]].astype(float) for i in range(3))
-    areas = numpy.linalg.norm(numpy.cross(b - a, c - a), axis=1) / 2
-    true(areas.min() > 1e-9, f"the least area is {areas.min()}")
-
-
-def crowd():
-    """100,000 points in one place take about as long as the cells around them, not the square of their number."""
-    random = numpy.random.default_rng(6)
-    for spread in (0, 0.01):
-        data = cloud(random.uniform(0, spread, (100000, 3)))
-        for anisotropic in (0, 1):
-            start = time.process_time()
-            closed(output(surface(data, Radius=0.5, Anisotropic=anisotropic, PassPointArrays=0)))
-            seconds = time.process_time() - start
-            few = cloud(random.uniform(0, spread, (20000, 3)))
-            start = time.process_time()
-            closed(output(surface(few, Radius=0.5, Anisotropic=anisotropic, PassPointArrays=0)))
-            least = max(time.process_time() - start, 0.2)
-            true(seconds < 12 * least, f"{seconds} s, and {least} s for a fifth of the points")
 
 
 def measures():
@@ -497,5 +472,5 @@ def abort():
 
 load_plugin()
 run(apply_gives_a_surface, radius_of_unusual_clouds, radius_of_usual_clouds, radius_over_time, two_resolutions,
-    far_from_the_origin, strays, no_area_lost, crowd, measures, first_steps, ids, arrays, kernels_and_settings,
+    far_from_the_origin, strays, measures, first_steps, ids, arrays, kernels_and_settings,
     anisotropic, normals, left_out, blocks, image, image_box, bad_input, abort)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of vtkPMBVolumeMapper beside those of VTK's own volume mapper and of the filter's mesh: blend modes, matrices,
-croppings, lights, colors, and what it leaves to VTK."""
+"""Pictures of vtkPMBVolumeMapper beside those of VTK's own volume mapper: blend modes, matrices, croppings, colors, and what
+it leaves to VTK."""
 import numpy
 from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from plugin_testing import Messages, equal, load_plugin, psnr, run, share_shown, true
-from volume_testing import ISOVALUE, SIZE, Scene, actor_of, ball, gyroid, property_of, volume_of
+from volume_testing import ISOVALUE, Scene, gyroid, property_of, volume_of
 from vtkmodules.vtkCommonCore import vtkSOADataArrayTemplate
 from vtkmodules.vtkCommonDataModel import vtkPiecewiseFunction, vtkPlane
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
@@ -13,7 +13,6 @@ from vtkmodules.vtkRenderingVolume import vtkVolumeMapper
 from vtkmodules.vtkRenderingVolumeOpenGL2 import vtkOpenGLGPUVolumeRayCastMapper
 
 load_plugin()
-from pmb import vtkPMBContourFilter  # noqa: E402
 from pmb.vtkPMBRendering import vtkPMBVolumeMapper  # noqa: E402
 
 
@@ -119,118 +118,22 @@ def test_cut():
     compare("clipped", vtkVolumeMapper.COMPOSITE_BLEND, AddClippingPlane=plane, least=34)
 
 
-def surface_of(image, isovalue):
-    contour = vtkPMBContourFilter()
-    contour.SetInputData(image)
-    contour.SetValue(0, isovalue)
-    contour.Update()
-    return contour
-
-
-def test_isosurface_is_the_mesh():
-    """Depth within a cell of the mesh's, the same silhouette, and its light; behind and before a ball, too."""
-    for image, others in ((gyroid(), 0), (gyroid(spacing=(1, .6, 2)), 0), (gyroid(hole=True), 0), (gyroid(), 1)):
-        contour = surface_of(image, ISOVALUE)
-        color = [0, 0, 0]
-        made = property_of(ISOVALUE)
-        made.GetRGBTransferFunction().GetColor(ISOVALUE, color)
-        actor = actor_of(contour.GetOutputPort(), color)
-        made.SetSpecular(0)  # VTK's highlights on meshes are wider than on volumes
-        for name in ("Ambient", "Diffuse", "Specular"):
-            getattr(actor.GetProperty(), f"Set{name}")(getattr(made, f"Get{name}")())
-        mapper = vtkPMBVolumeMapper()
-        balls = [[ball((18, 22, 50), 14, (.8, .1, .2)) for _ in range(others)] for _ in range(2)]
-        rays = Scene(volume_of(mapper, image, vtkVolumeMapper.ISOSURFACE_BLEND, made), *balls[0])
-        mesh = Scene(actor, *balls[1])
-        for name in ("Position", "FocalPoint", "ViewUp", "ClippingRange"):
-            getattr(mesh.camera, f"Set{name}")(getattr(rays.camera, f"Get{name}")())
-        ours, theirs = rays.depths(), mesh.depths()
-        near, far = rays.camera.GetClippingRange()
-        distance = [near * far / (far - depth * (far - near)) for depth in (ours, theirs)]
-        both = (ours < 1) & (theirs < 1)
-        true(both.mean() > .15, f"{both.mean():.2f} of the pixels are hit")
-        true(((ours < 1) != (theirs < 1)).mean() < .01, f"silhouettes: {((ours < 1) != (theirs < 1)).mean()}")
-        apart = abs(distance[0] - distance[1])[both]
-        true((apart > 1).mean() < .01, f"{(apart > 1).mean():.3f} of the depths differ by a cell")
-        close = both & (abs(distance[0] - distance[1]) < .2)
-        worst = numpy.percentile(abs(rays.pixels() - mesh.pixels())[close], 98)
-        true(worst <= 4, f"spacing {image.GetSpacing()}: colors differ by {worst}")
-
-
-def lights():
-    """Sets of lights, by name: properties of each light."""
-    place = {"SetPositional": 1, "SetPosition": (60, 70, 110), "SetFocalPoint": (16, 20, 35), "SetLightTypeToSceneLight": ()}
-    return {"headlight": [{"SetLightTypeToHeadlight": ()}],
-            "spot": [{**place, "SetConeAngle": 8}],
-            "soft spot": [{**place, "SetConeAngle": 15, "SetExponent": 40}],
-            "dimmed": [{**place, "SetAttenuationValues": (.2, .01, 1e-4), "SetIntensity": .7}],
-            "three": [{**place, "SetDiffuseColor": (1, .2, .1)},
-                      {"SetPosition": (-1, 2, 1), "SetDiffuseColor": (.1, .8, .3)},
-                      {"SetLightTypeToCameraLight": (), "SetPosition": (0, 1, .2), "SetIntensity": .3}],
-            "none": []}
-
-
-def lit(prop, settings):
-    """The picture of a prop, from one side, with lights of these settings."""
-    scene = Scene(prop)
-    scene.renderer.AutomaticLightCreationOff()
-    scene.renderer.RemoveAllLights()
-    for each in settings:
-        light = vtkLight()
-        light.SetPosition(0, 0, 1)
-        for name, value in each.items():
-            getattr(light, name)(*(value if isinstance(value, tuple) else (value,)))
-        scene.renderer.AddLight(light)
-    scene.camera.SetPosition(60, 50, 130)
-    scene.camera.SetFocalPoint(16, 20, 35)
-    scene.camera.SetViewUp(0, 1, 0)
-    scene.renderer.ResetCameraClippingRange(-40, 80, -40, 80, -40, 80)
-    return scene.pixels()
-
-
-def round_image():
-    """A ball around (16, 20, 35) in the place of the gyroid."""
-    z, y, x = numpy.ogrid[0:32, 0:36, 0:40]
-    made = gyroid()
-    distance = numpy.sqrt((x - 19.) ** 2 + (y - 15.) ** 2 + (z - 15.) ** 2)
-    vtk_to_numpy(made.GetPointData().GetScalars())[:] = (1 - distance / 12).astype(numpy.float32).reshape(-1)
-    return made
-
-
-def test_lights():
-    """Scaled unevenly and sheared, a surface is lit as its mesh."""
-    image, look, matrix = round_image(), property_of(ISOVALUE), vtkMatrix4x4()
-    contour = surface_of(image, ISOVALUE)
-    look.SetSpecular(0)
-    matrix.DeepCopy((1, .6, 0, -12, 0, 2, 0, -20, .3, 0, .5, 12.7, 0, 0, 0, 1))
-    volume = volume_of(vtkPMBVolumeMapper(), image, vtkVolumeMapper.ISOSURFACE_BLEND, look)
-    mesh = actor_of(contour.GetOutputPort(), look.GetRGBTransferFunction().GetColor(ISOVALUE))
-    for prop in (volume, mesh):
-        prop.SetUserMatrix(matrix)
-    for name in ("Ambient", "Diffuse"):
-        getattr(mesh.GetProperty(), f"Set{name}")(getattr(look, f"Get{name}")())
-    failed = []
-    for name, settings in lights().items():
-        ours, theirs = lit(volume, settings), lit(mesh, settings)
-        shown = [abs(picture - picture[0, 0]).max(axis=2) > 2 for picture in (ours, theirs)]
-        rows = numpy.pad(shown[0] & shown[1], 1)
-        inside = numpy.all([rows[y:y + SIZE[1], x:x + SIZE[0]] for y in range(3) for x in range(3)], axis=0)
-        apart = numpy.sort(abs(ours - theirs).max(axis=2)[inside])
-        true(inside.mean() > .005, f"{name}: {inside.mean():.3f} of the pixels are lit")
-        if apart[int(.99 * len(apart))] > 2:
-            failed.append(f"{name}: differs by {apart[int(.99 * len(apart))]:.0f}, {apart[-1]:.0f} at most")
-    true(not failed, "; ".join(failed))
-
-
 def test_many_lights():
-    """The first 16 lights, and one warning."""
-    mapper = vtkPMBVolumeMapper()
-    volume = volume_of(mapper, round_image(), vtkVolumeMapper.ISOSURFACE_BLEND, property_of(ISOVALUE))
-    faint = {"SetPosition": (1, 2, 3), "SetIntensity": .05}
-    first = lit(volume, [faint] * 16)
+    """The first 16 lights, and one warning. (Fewer lights, of all kinds: test_scenes.py.)"""
+    mapper, pictures = vtkPMBVolumeMapper(), []
+    volume = volume_of(mapper, gyroid(), vtkVolumeMapper.ISOSURFACE_BLEND, property_of(ISOVALUE))
     with Messages() as log:
-        for _ in range(2):
-            true(abs(lit(volume, [faint] * 18) - first).max() <= 1, "another picture")
+        for count in (16, 18, 18):
+            scene = Scene(volume)
+            scene.renderer.AutomaticLightCreationOff()
+            for _ in range(count):
+                light = vtkLight()
+                light.SetPosition(1, 2, 3)
+                light.SetIntensity(.05)
+                scene.renderer.AddLight(light)
+            pictures.append(scene.pixels())
+            true(abs(pictures[-1] - pictures[0]).max() <= 1, f"another picture with {count} lights")
+    true(share_shown(pictures[0], 5) > .1, "nothing is lit")
     equal(log.text().count("The first 16 lights of 18 light this volume. Switch off others."), 1, log.text())
 
 
@@ -249,44 +152,23 @@ def colored_picture(image, name, look):
 
 
 def test_colored_by_another_array():
-    """The colors of the filter's mesh with the same array, in one piece of memory or not, changed between pictures."""
+    """An array in pieces of memory colors as one in one piece does, also after a change. (As meshes: test_scenes.py.)"""
     image, look = gyroid(), property_of(ISOVALUE, shade=False)
-    ramp = numpy.tile(numpy.linspace(-1.4, 1.4, 40), 36 * 32)
-    apart = vtkSOADataArrayTemplate["float64"]()
+    ramp, apart = numpy.tile(numpy.linspace(-1.4, 1.4, 40), 36 * 32), vtkSOADataArrayTemplate["float64"]()
     apart.SetName("apart")
     apart.SetNumberOfTuples(len(ramp))
-    for i, value in enumerate(ramp):
-        apart.SetValue(i, value)
     image.GetPointData().AddArray(apart)
     ramp = add_array(image, "ramp", ramp)
-    rays = {name: colored_picture(image, name, look)[0] for name in ("ramp", "apart")}
-    for change in range(2):
-        contour = surface_of(image, ISOVALUE)
-        actor = actor_of(contour.GetOutputPort(), (1, 1, 1))
-        actor.GetProperty().LightingOff()
-        mesh = Scene(actor)
-        mapper = actor.GetMapper()
-        mapper.ScalarVisibilityOn()
-        mapper.SetScalarModeToUsePointFieldData()
-        mapper.SelectColorArray("ramp")
-        mapper.SetLookupTable(look.GetRGBTransferFunction())
-        mapper.UseLookupTableScalarRangeOn()
-        mapper.InterpolateScalarsBeforeMappingOn()
-        for name in ("Position", "FocalPoint", "ViewUp", "ClippingRange"):
-            getattr(mesh.camera, f"Set{name}")(getattr(rays["ramp"].camera, f"Get{name}")())
-        theirs, far = mesh.pixels(), mesh.depths() == 1
-        for name, scene in rays.items():
-            ours = scene.pixels()
-            both = ~far & (abs(scene.depths() - mesh.depths()) < .002)
-            true(both.mean() > .15, f"{both.mean():.2f} of the pixels are hit")
-            worst = numpy.percentile(abs(ours - theirs)[both], 98)
-            true(worst <= 4, f"{name}, change {change}: colors differ by {worst}")
-            true(numpy.ptp(ours[both][:, 2]) > 100, f"{name}: one color")
-        for array in (ramp, apart):
-            for i in range(array.GetNumberOfTuples()):
-                array.SetValue(i, -array.GetValue(i))
-            array.Modified()
-        image.Modified()
+    scenes, pictures = [colored_picture(image, name, look)[0] for name in ("ramp", "apart")], []
+    for sign in (1, -1):
+        for i in range(apart.GetNumberOfTuples()):
+            ramp.SetValue(i, sign * ramp.GetValue(i))
+            apart.SetValue(i, ramp.GetValue(i))
+        for changed in (ramp, apart, image):
+            changed.Modified()
+        pictures += [scene.pixels() for scene in scenes]
+        true(abs(pictures[-1] - pictures[-2]).max() <= 1, f"change {sign}: another picture of the array in pieces")
+    true(abs(pictures[0] - pictures[2]).max() > 50, "the picture did not change")
 
 
 def test_bad_colors():
@@ -424,5 +306,5 @@ def test_bad_settings():
 
 
 run(test_blend_modes, test_pre_integration, test_one_component, test_gradient_opacity, test_cut,
-    test_isosurface_is_the_mesh, test_lights, test_many_lights, test_colored_by_another_array, test_bad_colors,
+    test_many_lights, test_colored_by_another_array, test_bad_colors,
     test_left_to_vtk, test_ranges, test_places, test_bad_settings)

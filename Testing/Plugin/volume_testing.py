@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Shared by the tests of vtkPMBVolumeMapper: an image, properties of volumes, and a window with a renderer."""
 import numpy
-from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from paraview.vtk.util.numpy_support import numpy_to_vtk
 from plugin_testing import window_pixels
-from vtkmodules.vtkCommonCore import vtkFloatArray
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPiecewiseFunction
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 from vtkmodules.vtkRenderingCore import (vtkActor, vtkColorTransferFunction, vtkPolyDataMapper, vtkRenderer,
@@ -13,15 +12,13 @@ SIZE = (200, 160)
 ISOVALUE = 0.1
 
 
-def gyroid(dims=(40, 36, 32), spacing=(1, 1, 1), dtype=numpy.float32, hole=False):
+def gyroid(dims=(40, 36, 32), spacing=(1, 1, 1), dtype=numpy.float32):
     z, y, x = numpy.ogrid[0:dims[2], 0:dims[1], 0:dims[0]]
     x, y, z = (2 * numpy.pi / 24 * each for each in (x, y, z))
     values = numpy.sin(x) * numpy.cos(y) + numpy.sin(y) * numpy.cos(z) + numpy.sin(z) * numpy.cos(x)
     if dtype == numpy.uint8:
         values = values * 60 + 100
     values = numpy.ascontiguousarray(values.astype(dtype))
-    if hole:
-        values[10:20, 10:20, 10:20] = numpy.nan
     image = vtkImageData()
     image.SetDimensions(dims)
     image.SetSpacing(spacing)
@@ -70,12 +67,6 @@ class Scene:
         self.window.Render()
         return window_pixels(self.window)
 
-    def depths(self):
-        self.window.Render()
-        array = vtkFloatArray()
-        self.window.GetZbufferData(0, 0, SIZE[0] - 1, SIZE[1] - 1, array)
-        return vtk_to_numpy(array).reshape(SIZE[1], SIZE[0]).copy()
-
 
 def volume_of(mapper, image, mode, properties, matrix=None):
     mapper.SetInputData(image)
@@ -94,20 +85,12 @@ def volume_of(mapper, image, mode, properties, matrix=None):
     return volume
 
 
-def ball(center, radius, color=(1, 1, 1), opacity=1):
-    source = vtkSphereSource()
+def ball(center, radius):
+    source, mapper, actor = vtkSphereSource(), vtkPolyDataMapper(), vtkActor()
     source.SetCenter(center)
     source.SetRadius(radius)
     source.SetThetaResolution(40)
     source.SetPhiResolution(40)
-    return actor_of(source.GetOutputPort(), color, opacity)
-
-
-def actor_of(port, color, opacity=1):
-    mapper, actor = vtkPolyDataMapper(), vtkActor()
-    mapper.SetInputConnection(port)
-    mapper.ScalarVisibilityOff()
+    mapper.SetInputConnection(source.GetOutputPort())
     actor.SetMapper(mapper)
-    actor.GetProperty().SetColor(color)
-    actor.GetProperty().SetOpacity(opacity)
     return actor
