@@ -39,16 +39,21 @@ void ExtentOf(const int whole[6], int first, int end, int extent[6])
   extent[5] = static_cast<int>(std::min<int64_t>(whole[5], whole[4] + int64_t(end) * Thickness + Above - 1));
 }
 
-// Bytes of a slice: its arrays, copies of those that the core cannot read in place, and a byte for a sample, which the summary
-// and the active bricks take at most.
+// Bytes of a slice: its arrays (readers may keep more memory), copies of those that the core cannot read in place, and a byte for
+// a sample, which the summary and the active bricks take at most.
 int64_t CountSliceBytes(vtkImageData* image)
 {
   const Dimensions dimensions(image);
-  int64_t bytes = int64_t(1024) * image->GetActualMemorySize() + dimensions.CountPoints();
-  for (int i = 0; i < image->GetPointData()->GetNumberOfArrays(); ++i)
+  int64_t bytes = dimensions.CountPoints();
+  for (int of : { vtkDataObject::POINT, vtkDataObject::CELL })
   {
-    vtkDataArray* array = image->GetPointData()->GetArray(i);
-    bytes += array && !FindMemory(array).Samples ? CountBytes(array) : 0;
+    vtkFieldData* data = image->GetAttributesAsFieldData(of);
+    for (int i = 0; i < data->GetNumberOfArrays(); ++i)
+    {
+      vtkDataArray* array = data->GetArray(i);
+      bytes += array ? CountBytes(array) * (FindMemory(array).Samples ? 1 : 2)
+                     : int64_t(1024) * data->GetAbstractArray(i)->GetActualMemorySize();
+    }
   }
   return bytes / dimensions.Size[2];
 }

@@ -250,12 +250,15 @@ bool FitsInto(rlim_t bytes, vtkAlgorithm* source, int limit, vtkIdType triangles
     setrlimit(RLIMIT_AS, &allowed);
     vtkNew<vtkPMBContourFilter> filter;
     filter->SetInputConnection(source->GetOutputPort());
-    filter->SetValue(0, 0.2);
     filter->SetNumberOfThreads(1);
     filter->SetMemoryLimit(limit);
     try
     {
-      filter->Update();
+      for (double isovalue : { 0.3, 0.2 })
+      {
+        filter->SetValue(0, isovalue);
+        filter->Update();
+      }
     }
     catch (const std::bad_alloc&)
     {
