@@ -343,6 +343,8 @@ void vtkPMBContourFilter::vtkInternals::RunSlabs(Job& job, vtkInformationVector*
       slab.Isovalues.assign(1, job.Isovalues[i]);
       this->FindArray(slab, inputVector);
       this->RunVolume(slab);
+      this->Warn(slab.Context->Warning); // each cause comes once
+      slab.Context->Warning.clear();
       job.Image = slab.Image;
       job.Array = slab.Array;
       job.Context = slab.Context;
