@@ -17,10 +17,7 @@ parser.add_argument("--size", type=int, default=512, help="samples per side (512
 parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)),
                     help="of this filter on the processor and of Flying Edges (all cores)")
 parser.add_argument("--repeats", type=int, default=20, help="isovalue changes of which the median is printed (20)")
-parser.add_argument("--rehearse", action="store_true", help="tiny, with the processor in the GPU's place")
 options = parser.parse_args()
-if options.rehearse:
-    options.size, options.repeats = 24, 2
 os.environ["VTK_SMP_MAX_THREADS"] = str(options.threads)
 
 import numpy  # noqa: E402
@@ -29,8 +26,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy  # noqa: E402
 from vtkmodules.vtkCommonDataModel import vtkPolyData  # noqa: E402
 from vtkmodules.vtkFiltersCore import vtkContourFilter, vtkFlyingEdges3D  # noqa: E402
 
-CPU = vtkPMBContourFilter.CPU
-GPU = CPU if options.rehearse else vtkPMBContourFilter.GPU
+CPU, GPU = vtkPMBContourFilter.CPU, vtkPMBContourFilter.GPU
 WARM_UP = 5
 
 

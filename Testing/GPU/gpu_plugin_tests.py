@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The plugin on a machine with a GPU, in pvpython: plugin_run.sh PACKED ROOT gpu_plugin_tests.py [TEST...]
+"""The plugin on a machine with a GPU: ./pmb pvpython Testing/GPU/gpu_plugin_tests.py [TEST...]
 
 --rehearse, where there is no GPU: the same steps with the processor in the GPU's place, without what is said of the
-GPU. This tests the tests, and plugin_pack.sh uses it to find the files to pack."""
+GPU. This tests the tests."""
 import sys
 
 import gpu_faults
