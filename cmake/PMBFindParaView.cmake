@@ -39,7 +39,7 @@ endif ()
 # ParaView's components do not pull in all of VTK that the module, its wrapping and its tests use.
 set(vtk_components CommonMisc FiltersCore ParallelCore Python WrappingPythonCore)
 if (BUILD_TESTING)
-  list(APPEND vtk_components ImagingCore IOImage)
+  list(APPEND vtk_components ImagingCore)
 endif ()
 set(vtk_paths)
 if (EXISTS "${ParaView_DIR}/vtk")

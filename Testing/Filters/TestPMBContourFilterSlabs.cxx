@@ -7,7 +7,6 @@
 #include "vtkCallbackCommand.h"
 #include "vtkCellData.h"
 #include "vtkImageAlgorithm.h"
-#include "vtkImageReader.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
 #include "vtkNew.h"
@@ -37,13 +36,14 @@ enum Faults
   LACKS_AN_ARRAY
 };
 
-// Gives the requested part of an image.
+// Gives the requested part of an image, or of a file of floats.
 class PartSource : public vtkImageAlgorithm
 {
 public:
   static PartSource* New();
   vtkTypeMacro(PartSource, vtkImageAlgorithm);
-  vtkSmartPointer<vtkImageData> Image;
+  vtkSmartPointer<vtkImageData> Image; // without samples if they are in the file
+  std::string File;
   int Reads = 0, MostSlices = 0, Fault = NONE, FaultyRead = 0;
 
 protected:
@@ -65,8 +65,19 @@ protected:
     this->MostSlices = std::max(this->MostSlices, extent[5] - extent[4] + 1);
     extent[5] -= fault == RETURNS_LESS;
     vtkImageData* part = vtkImageData::GetData(output);
-    part->ShallowCopy(this->Image);
-    part->Crop(extent);
+    if (this->File.empty())
+    {
+      part->ShallowCopy(this->Image);
+      part->Crop(extent);
+    }
+    else
+    {
+      part->SetExtent(extent);
+      part->AllocateScalars(VTK_FLOAT, 1);
+      std::ifstream file(this->File, std::ios::binary);
+      file.seekg(std::streamoff(4) * part->GetDimensions()[0] * part->GetDimensions()[1] * extent[4]);
+      file.read(static_cast<char*>(part->GetScalarPointer()), std::streamsize(4) * part->GetNumberOfPoints());
+    }
     if (fault == ONLY_REPORTS)
     {
       vtkErrorMacro("the disk is gone");
@@ -277,14 +288,12 @@ void TestMemory()
 {
   const rlim_t limit = 16, MiB = 1 << 20;
   auto image = MakeImage(160, 160, 656, VTK_FLOAT, Gyroid(400.0)); // 64 MiB
-  std::ofstream("TestPMBContourFilterSlabs.raw", std::ios::binary)
+  vtkNew<PartSource> reader;
+  reader->File = "TestPMBContourFilterSlabs.raw";
+  reader->Image = vtkSmartPointer<vtkImageData>::New();
+  reader->Image->SetExtent(image->GetExtent());
+  std::ofstream(reader->File, std::ios::binary)
     .write(static_cast<const char*>(image->GetScalarPointer()), std::streamsize(4) * image->GetNumberOfPoints());
-  vtkNew<vtkImageReader> reader;
-  reader->SetFileName("TestPMBContourFilterSlabs.raw");
-  reader->SetFileDimensionality(3);
-  reader->SetDataExtent(image->GetExtent());
-  reader->SetDataScalarTypeToFloat();
-  reader->SetDataByteOrderToLittleEndian();
   const auto whole = Contour(image, 0.2);
   const vtkIdType triangles = whole->GetNumberOfPolys();
   const rlim_t need = 2 * 1024 * rlim_t(whole->GetActualMemorySize()) + (limit + 6) * MiB;
@@ -292,7 +301,7 @@ void TestMemory()
   PMB_CHECK(FitsInto(need, reader, limit, triangles), "the limit and the mesh are not enough");
   PMB_CHECK(!FitsInto(need, reader, 0, triangles), "the ordinary way fits too");
   PMB_CHECK(FitsInto(need + 3 * limit * MiB, reader, 0, triangles), "the ordinary way fails with enough");
-  std::remove("TestPMBContourFilterSlabs.raw");
+  std::remove(reader->File.c_str());
 }
 }
 
