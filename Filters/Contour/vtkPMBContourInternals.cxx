@@ -21,8 +21,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <new>
-#include <numeric>
 #include <sstream>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -318,32 +318,46 @@ void vtkPMBContourFilter::vtkInternals::RunSlabs(Job& job, vtkInformationVector*
     this->Sum.Note = "; no isovalue is suggested for a volume that exceeds the memory limit: those set are used";
     job.Isovalues.resize(std::max<size_t>(job.Isovalues.size(), 1), 0.0);
   }
+  std::vector<std::vector<vtkSmartPointer<vtkPolyData>>> meshes(job.Isovalues.size());
+  job.Parts.resize(job.Isovalues.size());
+  pmb_sizes all = { 0, 0 };
   for (this->Slabs.Start(job.Array->GetName()); this->Slabs.Next(job.Isovalues);)
   {
-    vtkNew<vtkPolyData> part;
-    Job slab = { vtkImageData::GetData(inputVector[0]), part, Steps(this->Filter) };
-    slab.IsSlab = true;
-    slab.Changed = vtkPMB::LastChange(this->Filter, slab.Image);
-    slab.Isovalues = job.Isovalues;
-    this->FindArray(slab, inputVector);
-    this->RunVolume(slab);
-    this->Warn(slab.Context->Warning);
-    job.Image = slab.Image;
-    job.Array = slab.Array;
-    job.Context = slab.Context;
-    this->Slabs.Take(slab.Context->GetInfo(), part, slab.Parts);
-    slab.Context->Unbind();
-    slab.Context->Warning.clear();
+    for (size_t i = 0; i < job.Isovalues.size(); ++i)
+    {
+      meshes[i].push_back(vtkSmartPointer<vtkPolyData>::New());
+      Job slab = { vtkImageData::GetData(inputVector[0]), meshes[i].back(), Steps(this->Filter) };
+      slab.IsSlab = true;
+      slab.Changed = vtkPMB::LastChange(this->Filter, slab.Image);
+      slab.Isovalues.assign(1, job.Isovalues[i]);
+      this->FindArray(slab, inputVector);
+      this->RunVolume(slab);
+      this->Warn(slab.Context->Warning); // each cause comes once
+      slab.Context->Warning.clear();
+      job.Image = slab.Image;
+      job.Array = slab.Array;
+      job.Context = slab.Context;
+      for (pmb_sizes* sum : { &job.Parts[i], &all })
+      {
+        sum->points += slab.Parts[0].points;
+        sum->triangles += slab.Parts[0].triangles;
+      }
+    }
+    const pmb_info info = job.Context->GetInfo();
+    this->NoteRange(job, info.minimum, info.maximum);
+    this->Slabs.Take(info.minimum, info.maximum);
+    job.Context->Unbind();
   }
   this->Sum.Reading = this->Slabs.Describe();
-  job.Parts = this->Slabs.GetParts();
-  this->Counted = std::accumulate(job.Parts.begin(), job.Parts.end(), pmb_sizes(),
-    [](pmb_sizes a, pmb_sizes b) {
-      return pmb_sizes{ a.points + b.points, a.triangles + b.triangles };
-    });
-  vtkPMB::Output whole(this->Filter, job.Image, job.Array, this->Counted, &this->Memory, /*onGPU=*/false);
+  this->Counted = all;
+  for (size_t i = 1; i < meshes.size(); ++i)
+  {
+    std::move(meshes[i].begin(), meshes[i].end(), std::back_inserter(meshes[0]));
+  }
+  vtkPMB::Output whole(this->Filter, job.Image, job.Array, all, &this->Memory, /*onGPU=*/false);
   whole.Finish(job.Output, /*threads=*/0, job.Progress.GetReport());
-  this->Slabs.Join(job.Output);
+  vtkImageData::GetData(inputVector[0])->ReleaseData();
+  vtkPMB::JoinMeshes(meshes[0], job.Output);
   this->Measure(job, whole.GetMesh());
 }
 

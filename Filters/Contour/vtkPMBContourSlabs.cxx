@@ -39,54 +39,44 @@ void ExtentOf(const int whole[6], int first, int end, int extent[6])
   extent[5] = static_cast<int>(std::min<int64_t>(whole[5], whole[4] + int64_t(end) * Thickness + Above - 1));
 }
 
-// Bytes of a slice: its arrays, copies of those that the core cannot read in place, and a byte for a sample, which the summary
-// and the active bricks take at most.
+// Bytes of a slice: its arrays (readers may keep more memory), copies of those that the core cannot read in place, and a byte for
+// a sample, which the summary and the active bricks take at most.
 int64_t CountSliceBytes(vtkImageData* image)
 {
   const Dimensions dimensions(image);
-  int64_t bytes = int64_t(1024) * image->GetActualMemorySize() + dimensions.CountPoints();
-  for (int i = 0; i < image->GetPointData()->GetNumberOfArrays(); ++i)
+  int64_t bytes = dimensions.CountPoints();
+  for (int of : { vtkDataObject::POINT, vtkDataObject::CELL })
   {
-    vtkDataArray* array = image->GetPointData()->GetArray(i);
-    bytes += array && !FindMemory(array).Samples ? CountBytes(array) : 0;
+    vtkFieldData* data = image->GetAttributesAsFieldData(of);
+    for (int i = 0; i < data->GetNumberOfArrays(); ++i)
+    {
+      vtkDataArray* array = data->GetArray(i);
+      bytes += array ? CountBytes(array) * (FindMemory(array).Samples ? 1 : 2)
+                     : int64_t(1024) * data->GetAbstractArray(i)->GetActualMemorySize();
+    }
   }
   return bytes / dimensions.Size[2];
 }
 
-// An array of a mesh, with a tuple or three for each point or triangle.
-struct Column
+// The points, the triangles' ids, and other arrays.
+std::vector<vtkAbstractArray*> ArraysOf(vtkPolyData* mesh)
 {
-  vtkAbstractArray* Array;
-  int64_t pmb_sizes::*Of;
-  int Times;
-
-  bool IsLike(const Column& other) const
-  {
-    const auto nameOf = [](vtkAbstractArray* array) { return std::string(array->GetName() ? array->GetName() : ""); };
-    return this->Of == other.Of && nameOf(this->Array) == nameOf(other.Array) &&
-      this->Array->GetNumberOfComponents() == other.Array->GetNumberOfComponents();
-  }
-};
-
-std::vector<Column> ColumnsOf(vtkPolyData* mesh)
-{
-  std::vector<Column> columns = { { mesh->GetPoints()->GetData(), &pmb_sizes::points, 1 },
-    { mesh->GetPolys()->GetConnectivityArray(), &pmb_sizes::triangles, 3 } };
+  std::vector<vtkAbstractArray*> arrays = { mesh->GetPoints()->GetData(), mesh->GetPolys()->GetConnectivityArray() };
   for (int i = 0; i < mesh->GetPointData()->GetNumberOfArrays(); ++i)
   {
-    columns.push_back({ mesh->GetPointData()->GetAbstractArray(i), &pmb_sizes::points, 1 });
+    arrays.push_back(mesh->GetPointData()->GetAbstractArray(i));
   }
   for (int i = 0; i < mesh->GetCellData()->GetNumberOfArrays(); ++i)
   {
-    columns.push_back({ mesh->GetCellData()->GetAbstractArray(i), &pmb_sizes::triangles, 1 });
+    arrays.push_back(mesh->GetCellData()->GetAbstractArray(i));
   }
-  return columns;
+  return arrays;
 }
 
-void Add(pmb_sizes& to, const pmb_sizes& more)
+bool IsLike(vtkAbstractArray* a, vtkAbstractArray* b)
 {
-  to.points += more.points;
-  to.triangles += more.triangles;
+  const auto nameOf = [](vtkAbstractArray* array) { return std::string(array->GetName() ? array->GetName() : ""); };
+  return nameOf(a) == nameOf(b) && a->GetNumberOfComponents() == b->GetNumberOfComponents();
 }
 
 // Calls a function with a pointer to ids of 32 or 64 bits.
@@ -101,11 +91,10 @@ void WithIds(vtkDataArray* array, const Function& function)
 
 void Slabs::AskForFirst(vtkInformation* input)
 {
-  int whole[6], extent[6];
   if (input->Has(Pipeline::WHOLE_EXTENT()))
   {
-    input->Get(Pipeline::WHOLE_EXTENT(), whole);
-    ExtentOf(whole, 0, 1, extent);
+    int extent[6];
+    ExtentOf(input->Get(Pipeline::WHOLE_EXTENT()), 0, 1, extent);
     input->Set(Pipeline::UPDATE_EXTENT(), extent, 6);
     input->Set(Pipeline::UPDATE_EXTENT_INITIALIZED(), VTK_UPDATE_EXTENT_REPLACE);
   }
@@ -115,17 +104,18 @@ bool Slabs::Begin(vtkPMBContourFilter* filter, vtkInformation* input)
 {
   auto* image = vtkImageData::SafeDownCast(input->Get(vtkDataObject::DATA_OBJECT()));
   vtkAlgorithm* source = filter->GetInputAlgorithm(0, 0, this->Port);
+  const int* whole = input->Get(Pipeline::WHOLE_EXTENT());
   const Dimensions read(image);
+  int first[6];
   this->Filter = filter;
   this->Input = input;
   this->Source = Pipeline::SafeDownCast(source ? source->GetExecutive() : nullptr);
-  if (!this->Source || !input->Has(Pipeline::WHOLE_EXTENT()) || read.Thick < 3)
+  if (!this->Source || !whole || read.Thick < 3)
   {
     return false;
   }
-  int first[6];
-  input->Get(Pipeline::WHOLE_EXTENT(), this->Whole);
-  ExtentOf(this->Whole, 0, 1, first);
+  std::copy_n(whole, 6, this->Whole);
+  ExtentOf(whole, 0, 1, first);
   if (!std::equal(first, first + 6, read.Extent) || std::equal(first, first + 6, this->Whole))
   {
     return false;
@@ -164,10 +154,10 @@ void Slabs::Start(const char* array)
   if (key.str() != this->Key)
   {
     this->Key = key.str();
-    this->List.assign(1 + (this->Layers + this->Thick - 2) / this->Thick, Slab());
+    this->Ranges.assign(1 + (this->Layers + this->Thick - 2) / this->Thick, { std::nan(""), 0.0 });
   }
   this->First = this->End = 0;
-  this->Present = 0;
+  this->Present = this->CountRead = 0;
 }
 
 // Also fails if the source only reports an error, as VTK's reader of raw files does. Behind ParaView's vtkPVPostFilter the source
@@ -219,9 +209,8 @@ bool Slabs::Next(const std::vector<double>& isovalues)
     const int thick = this->End > 0 ? this->Thick : 1;
     this->First = this->End;
     this->End = std::min(this->Layers, this->First + std::min(thick, this->Layers - this->First));
-    const Slab& slab = this->List[this->Present++];
-    const double low = std::nextafter(slab.Minimum, -HUGE_VAL),
-                 high = std::nextafter(slab.Maximum, HUGE_VAL); // rounded
+    const auto range = this->Ranges[this->Present++]; // may be rounded
+    const double low = std::nextafter(range.first, -HUGE_VAL), high = std::nextafter(range.second, HUGE_VAL);
     if (this->First > 0 && !std::isnan(low) &&
       std::none_of(isovalues.begin(), isovalues.end(), [=](double x) { return low <= x && x <= high; }))
     {
@@ -244,93 +233,57 @@ bool Slabs::Next(const std::vector<double>& isovalues)
   return false;
 }
 
-void Slabs::Take(const pmb_info& info, vtkPolyData* mesh, const std::vector<pmb_sizes>& parts)
+void Slabs::Take(double minimum, double maximum)
 {
-  this->List[this->Present - 1] = { info.minimum, info.maximum, mesh, parts };
-}
-
-std::vector<pmb_sizes> Slabs::GetParts() const
-{
-  std::vector<pmb_sizes> sums(this->List[0].Parts.size());
-  for (const Slab& slab : this->List)
-  {
-    for (size_t i = 0; i < slab.Parts.size(); ++i)
-    {
-      Add(sums[i], slab.Parts[i]);
-    }
-  }
-  return sums;
-}
-
-void Slabs::Join(vtkPolyData* output)
-{
-  this->Input->Get(vtkDataObject::DATA_OBJECT())->ReleaseData();
-  std::vector<pmb_sizes> at = this->GetParts(); // where the isovalues' parts go
-  pmb_sizes all = { 0, 0 };
-  for (pmb_sizes& part : at)
-  {
-    const pmb_sizes begin = all;
-    Add(all, part);
-    part = begin;
-  }
-  const std::vector<Column> columns = ColumnsOf(output);
-  vtkCellArray* polys = output->GetPolys();
-  for (Slab& slab : this->List)
-  {
-    const std::vector<Column> own = slab.Mesh ? ColumnsOf(slab.Mesh) : columns;
-    if (!std::equal(own.begin(), own.end(), columns.begin(), columns.end(),
-          [](const Column& a, const Column& b) { return a.IsLike(b); }))
-    {
-      throw Failed{
-        "The source of the volume returned other arrays for some slices than for those below: fix the source, "
-        "or turn its other arrays off."
-      };
-    }
-    pmb_sizes done = { 0, 0 };
-    for (size_t i = 0; i < slab.Parts.size(); ++i)
-    {
-      const pmb_sizes &part = slab.Parts[i], &to = at[i];
-      for (size_t n = 0; n < columns.size(); ++n)
-      {
-        const Column& c = columns[n];
-        c.Array->InsertTuples(c.Times * to.*c.Of, c.Times * part.*c.Of, c.Times * done.*c.Of, own[n].Array);
-      }
-      const int64_t more = to.points - done.points, first = 3 * to.triangles, end = first + 3 * part.triangles;
-      WithIds(polys->GetConnectivityArray(),
-        [=](auto* ids) { std::for_each(ids + first, ids + end, [=](auto& id) { id += more; }); });
-      Add(done, part);
-      Add(at[i], part);
-    }
-    slab.Mesh = nullptr;
-  }
-#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
-  WithIds(polys->GetOffsetsArray(),
-    [&](auto* offsets)
-    {
-      for (int64_t n = 0; n <= all.triangles; ++n)
-      {
-        offsets[n] = 3 * n;
-      }
-    });
-#endif
+  this->Ranges[this->Present - 1] = { minimum, maximum };
+  ++this->CountRead;
 }
 
 void Slabs::Finish()
 {
   this->Input->Get(vtkDataObject::DATA_OBJECT())->ReleaseData();
   this->Filter->SetProgressShiftScale(0.0, 1.0);
-  for (Slab& slab : this->List)
-  {
-    slab.Mesh = nullptr;
-    slab.Parts.clear();
-  }
 }
 
 std::string Slabs::Describe() const
 {
-  const auto read =
-    std::count_if(this->List.begin(), this->List.end(), [](const Slab& slab) { return !slab.Parts.empty(); });
-  return std::to_string(read) + " of " + std::to_string(this->List.size()) + " slabs read, ";
+  return std::to_string(this->CountRead) + " of " + std::to_string(this->Ranges.size()) + " slabs read, ";
+}
+
+void JoinMeshes(std::vector<vtkSmartPointer<vtkPolyData>>& meshes, vtkPolyData* output)
+{
+  const std::vector<vtkAbstractArray*> arrays = ArraysOf(output);
+  std::vector<vtkIdType> at(arrays.size()); // where the next mesh goes
+  for (vtkSmartPointer<vtkPolyData>& mesh : meshes)
+  {
+    const std::vector<vtkAbstractArray*> own = ArraysOf(mesh);
+    if (!std::equal(own.begin(), own.end(), arrays.begin(), arrays.end(), IsLike))
+    {
+      throw Failed{
+        "The source of the volume returned other arrays for some slices than for those below: fix the source, "
+        "or turn its other arrays off."
+      };
+    }
+    const vtkIdType points = at[0], begin = at[1];
+    for (size_t n = 0; n < arrays.size(); ++n)
+    {
+      arrays[n]->InsertTuples(at[n], own[n]->GetNumberOfTuples(), 0, own[n]);
+      at[n] += own[n]->GetNumberOfTuples();
+    }
+    WithIds(output->GetPolys()->GetConnectivityArray(),
+      [&](auto* ids) { std::for_each(ids + begin, ids + at[1], [=](auto& id) { id += points; }); });
+    mesh = nullptr;
+  }
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
+  WithIds(output->GetPolys()->GetOffsetsArray(),
+    [&](auto* offsets)
+    {
+      for (vtkIdType n = 0; n <= at[1]; n += 3)
+      {
+        offsets[n / 3] = n;
+      }
+    });
+#endif
 }
 }
 VTK_ABI_NAMESPACE_END

@@ -9,10 +9,8 @@
 #include "vtkPolyData.h"
 #include "vtkSmartPointer.h"
 
-#include "pmb.h"
-
-#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -31,7 +29,7 @@ public:
   // Returns whether to read the volume in slabs. If it fits the limit, the input reads it now. Throws Failed.
   bool Begin(vtkPMBContourFilter* filter, vtkInformation* input);
 
-  // Begins before the first slab. array: the name of the one to contour.
+  // Before the first slab. array: the name of the one to contour.
   void Start(const char* array);
 
   // Reads the next slab that an isovalue may cross into the input. Returns false after the last one. Throws Failed, Aborted.
@@ -39,41 +37,26 @@ public:
   int GetFirstLayer() const { return this->First > 0 ? 1 : 0; } // among the layers that were read
   int GetLayerCount() const { return this->End - this->First; }
 
-  // Takes what was made of the slab: the range of its samples, its mesh, and the sizes by isovalue.
-  void Take(const pmb_info& info, vtkPolyData* mesh, const std::vector<pmb_sizes>& parts);
-
-  // The sizes of all slabs, by isovalue.
-  std::vector<pmb_sizes> GetParts() const;
-
-  // Fills the arrays of the output, which are as long as the sizes say, and frees input and slabs. Throws Failed.
-  void Join(vtkPolyData* output);
-
-  // Ends an execution, also after a failure.
-  void Finish();
-
-  std::string Describe() const; // for the user
+  void Take(double minimum, double maximum); // the range of the slab's samples
+  std::string Describe() const;              // for the user
+  void Finish();                             // ends an execution, also after a failure
 
 private:
   void Read(const int extent[6]);
-
-  struct Slab
-  {
-    // Of the samples; kept for the next execution. NaN: unknown.
-    double Minimum = std::numeric_limits<double>::quiet_NaN(), Maximum = Minimum;
-    vtkSmartPointer<vtkPolyData> Mesh;
-    std::vector<pmb_sizes> Parts;
-  };
 
   vtkPMBContourFilter* Filter;
   vtkInformation* Input;
   vtkStreamingDemandDrivenPipeline* Source;
   int Port, Whole[6];
-  int Layers, Thick;      // of the volume, of a slab; the first slab has 1
-  int First = 0, End = 0; // layers of the present slab
-  size_t Present;         // slabs so far
-  std::string Key;        // of the volume to which the ranges belong
-  std::vector<Slab> List;
+  int Layers, Thick;                             // of the volume, of a slab; the first slab has 1
+  int First, End;                                // layers of the present slab
+  size_t Present, CountRead;                     // slabs so far
+  std::string Key;                               // of the volume to which the ranges belong
+  std::vector<std::pair<double, double>> Ranges; // of each slab; NaN: unknown
 };
+
+// Fills the output's arrays, which have the length of all, with the meshes one after another, and frees these. Throws Failed.
+void JoinMeshes(std::vector<vtkSmartPointer<vtkPolyData>>& meshes, vtkPolyData* output);
 }
 VTK_ABI_NAMESPACE_END
 #endif

@@ -195,27 +195,12 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
     context, workers_for(context, active + all / 8, PMB_CPU_LISTED_EACH), chunks, cpu->loops.select_write, cpu);
 }
 
-/* The index of the first record in a layer of bricks or above it. */
-static int64_t first_record_of(const pmb_cpu_found *found, int64_t layer)
-{
-  const pmb_cpu_record *records = found->records.data;
-  int64_t low = 0, high = found->record_count;
-  while (low < high) {
-    const int64_t middle = (low + high) / 2;
-    if (records[middle].position[2] < layer) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 /* Pass scan: replaces the size of each chunk by that of all chunks before it. Returns the size of the layers to extract. */
 static pmb_sizes scan(pmb_context *context, pmb_cpu *cpu)
 {
   pmb_cpu_found *found = &cpu->found;
   const pmb_cpu_record *records = found->records.data;
+  const uint32_t *map = found->map.data;
   pmb_sizes *chunks = cpu->found.chunks.data;
   pmb_sizes before = { 0, 0 };
   for (size_t i = 0; i < record_chunks(cpu, cpu->found.record_count); ++i) {
@@ -224,11 +209,15 @@ static pmb_sizes scan(pmb_context *context, pmb_cpu *cpu)
     before.points += here.points;
     before.triangles += here.triangles;
   }
-  found->wanted = first_record_of(found, context->layers[1]);
-  context->info.active_bricks = found->wanted;
-  if (found->wanted == found->record_count) {
+  int64_t above = cpu->bricks[0] * cpu->bricks[1] * context->layers[1];
+  while (found->record_count > 0 && above < cpu->select_end && map[above] == PMB_NO_RECORD) {
+    ++above;
+  }
+  if (found->record_count == 0 || above >= cpu->select_end) {
+    found->wanted = found->record_count;
     return before;
   }
+  found->wanted = context->info.active_bricks = map[above];
   pmb_sizes size = chunks[found->wanted >> found->chunk_shift];
   size.points += records[found->wanted].points_before;
   size.triangles += records[found->wanted].triangles_before;

@@ -360,7 +360,7 @@ static pmb_status take_layers(pmb_context *context, pmb_cuda *cuda, const pmb_gr
     return PMB_OK;
   }
   PMB_CUDA_TRY(context, cudaMemcpy(&word, job->d_map + end / 32, sizeof(word), cudaMemcpyDeviceToHost));
-  const uint32_t active = word.y + (uint32_t)pmb_popcount(word.x & (((uint32_t)1 << end % 32) - 1));
+  const uint32_t active = word.y + (uint32_t)__builtin_popcount(word.x & (((uint32_t)1 << end % 32) - 1));
   if (active < cuda->active) {
     PMB_CUDA_TRY(
       context, cudaMemcpy(&cuda->sizes, job->d_before + active, sizeof(cuda->sizes), cudaMemcpyDeviceToHost));

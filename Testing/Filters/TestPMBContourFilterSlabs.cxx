@@ -4,8 +4,8 @@
 // memory, and a fault in any slab leaves no part of a mesh.
 #include "PMBTesting.h"
 
+#include "vtkCallbackCommand.h"
 #include "vtkCellData.h"
-#include "vtkCommand.h"
 #include "vtkImageAlgorithm.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
@@ -27,25 +27,24 @@ using namespace pmbtest;
 
 namespace
 {
+enum Faults
+{
+  NONE,
+  FAILS,
+  ONLY_REPORTS, // an error, as VTK's reader of raw files does
+  RETURNS_LESS, // slices
+  LACKS_AN_ARRAY
+};
+
 // Gives the requested part of an image, or of a file of floats.
 class PartSource : public vtkImageAlgorithm
 {
 public:
   static PartSource* New();
   vtkTypeMacro(PartSource, vtkImageAlgorithm);
-
   vtkSmartPointer<vtkImageData> Image; // without samples if they are in the file
   std::string File;
-  int Reads = 0, MostSlices = 0;
-  enum
-  {
-    NONE,
-    FAILS,         // as VTK's readers do
-    ONLY_REPORTS,  // an error, and goes on
-    RETURNS_LESS,  // slices
-    LACKS_AN_ARRAY // that it had before
-  };
-  int Fault = NONE, FaultyRead = 0; // Reads is then this
+  int Reads = 0, MostSlices = 0, Fault = NONE, FaultyRead = 0;
 
 protected:
   PartSource() { this->SetNumberOfInputPorts(0); }
@@ -63,9 +62,9 @@ protected:
     int extent[6];
     output->GetInformationObject(0)->Get(vtkStreamingDemandDrivenPipeline::UPDATE_EXTENT(), extent);
     const int fault = ++this->Reads == this->FaultyRead ? this->Fault : NONE;
-    vtkImageData* part = vtkImageData::GetData(output);
-    extent[5] -= fault == RETURNS_LESS;
     this->MostSlices = std::max(this->MostSlices, extent[5] - extent[4] + 1);
+    extent[5] -= fault == RETURNS_LESS;
+    vtkImageData* part = vtkImageData::GetData(output);
     if (this->File.empty())
     {
       part->ShallowCopy(this->Image);
@@ -75,19 +74,15 @@ protected:
     {
       part->SetExtent(extent);
       part->AllocateScalars(VTK_FLOAT, 1);
-      const int* size = part->GetDimensions();
       std::ifstream file(this->File, std::ios::binary);
-      file.seekg(std::streamoff(4) * size[0] * size[1] * extent[4]);
+      file.seekg(std::streamoff(4) * part->GetDimensions()[0] * part->GetDimensions()[1] * extent[4]);
       file.read(static_cast<char*>(part->GetScalarPointer()), std::streamsize(4) * part->GetNumberOfPoints());
     }
     if (fault == ONLY_REPORTS)
     {
       vtkErrorMacro("the disk is gone");
     }
-    if (fault == LACKS_AN_ARRAY)
-    {
-      part->GetPointData()->RemoveArray("other");
-    }
+    part->GetPointData()->RemoveArray(fault == LACKS_AN_ARRAY ? "other" : "");
     return fault != FAILS;
   }
 };
@@ -100,21 +95,18 @@ struct Pair
   vtkNew<vtkPMBContourFilter> Filter, Plain;
   Messages Said{ this->Filter };
 
-  Pair(vtkImageData* image, int limit, const std::vector<double>& isovalues, const Setup& setup = Setup())
+  Pair(
+    vtkImageData* image, int limit, std::vector<double> isovalues, const Setup& setup = [](auto*) {})
   {
     this->Source->Image = image;
     this->Filter->SetInputConnection(this->Source->GetOutputPort());
     this->Filter->SetMemoryLimit(limit);
     this->Plain->SetInputData(image);
-    this->Set(
-      [&](vtkPMBContourFilter* filter)
-      {
-        for (size_t i = 0; i < isovalues.size(); ++i)
-        {
-          filter->SetValue(static_cast<int>(i), isovalues[i]);
-        }
-      });
-    this->Set(setup ? setup : [](vtkPMBContourFilter*) {});
+    for (size_t i = 0; i < isovalues.size(); ++i)
+    {
+      this->Set([&](auto* filter) { filter->SetValue(static_cast<int>(i), isovalues[i]); });
+    }
+    this->Set(setup);
   }
 
   void Set(const Setup& setup)
@@ -218,9 +210,9 @@ void TestFaults()
 {
   Pair pair(MakeVolumeWithArrays(), 4, { 0.1 });
   Messages source(pair.Source), pipeline(pair.Source->GetExecutive());
-  const std::pair<int, std::string> faults[] = { { PartSource::FAILS, "could not be read" },
-    { PartSource::ONLY_REPORTS, "could not be read" }, { PartSource::RETURNS_LESS, "was asked for the slices" },
-    { PartSource::LACKS_AN_ARRAY, "other arrays" } };
+  const std::pair<int, std::string> faults[] = { { FAILS, "could not be read" },
+    { ONLY_REPORTS, "could not be read" }, { RETURNS_LESS, "was asked for the slices" },
+    { LACKS_AN_ARRAY, "other arrays" } };
   for (const auto& fault : faults)
   {
     pair.Source->Fault = fault.first;
@@ -243,14 +235,9 @@ void TestFaults()
 void TestAbort()
 {
   Pair pair(MakeVolume(100, 100, VTK_FLOAT, Gyroid(17.0)), 1, { 0.1 });
-  struct Stop : vtkCommand
-  {
-    void Execute(vtkObject* filter, unsigned long, void* at) override
-    {
-      vtkAlgorithm::SafeDownCast(filter)->SetAbortExecute(*static_cast<double*>(at) > 0.5);
-    }
-  };
-  auto stop = vtkSmartPointer<Stop>::Take(new Stop);
+  vtkNew<vtkCallbackCommand> stop;
+  stop->SetCallback([](vtkObject* filter, unsigned long, void*, void* at)
+    { vtkAlgorithm::SafeDownCast(filter)->SetAbortExecute(*static_cast<double*>(at) > 0.5); });
   const unsigned long tag = pair.Filter->AddObserver(vtkCommand::ProgressEvent, stop);
   pair.Filter->Update();
   PMB_EQUAL(std::string(pair.Filter->GetLastRunSummary()), "Aborted", "summary");
@@ -262,7 +249,7 @@ void TestAbort()
 }
 
 // Contours in a child process that may take so much more address space. Returns whether it makes that many triangles.
-bool FitsInto(rlim_t bytes, PartSource* source, int limit, vtkIdType triangles)
+bool FitsInto(rlim_t bytes, vtkAlgorithm* source, int limit, vtkIdType triangles)
 {
   const pid_t child = fork();
   if (child == 0)
@@ -274,13 +261,15 @@ bool FitsInto(rlim_t bytes, PartSource* source, int limit, vtkIdType triangles)
     setrlimit(RLIMIT_AS, &allowed);
     vtkNew<vtkPMBContourFilter> filter;
     filter->SetInputConnection(source->GetOutputPort());
-    filter->SetValue(0, 0.2);
-    filter->SetDevice(vtkPMBContourFilter::CPU);
     filter->SetNumberOfThreads(1);
     filter->SetMemoryLimit(limit);
     try
     {
-      filter->Update();
+      for (double isovalue : { 0.3, 0.2 })
+      {
+        filter->SetValue(0, isovalue);
+        filter->Update();
+      }
     }
     catch (const std::bad_alloc&)
     {
@@ -297,23 +286,22 @@ bool FitsInto(rlim_t bytes, PartSource* source, int limit, vtkIdType triangles)
 // ordinary way fails.
 void TestMemory()
 {
-  const int limit = 16, nz = 656;
-  const rlim_t MiB = 1 << 20;
-  vtkNew<PartSource> source;
-  source->Image = vtkSmartPointer<vtkImageData>::New();
-  source->Image->SetDimensions(160, 160, nz); // 64 MiB
-  source->File = "TestPMBContourFilterSlabs.raw";
-  auto slices = MakeImage(160, 160, nz, VTK_FLOAT, Gyroid(400.0));
-  std::ofstream(source->File, std::ios::binary)
-    .write(static_cast<const char*>(slices->GetScalarPointer()), std::streamsize(4) * slices->GetNumberOfPoints());
-  const auto whole = Contour(slices, 0.2);
+  const rlim_t limit = 16, MiB = 1 << 20;
+  auto image = MakeImage(160, 160, 656, VTK_FLOAT, Gyroid(400.0)); // 64 MiB
+  vtkNew<PartSource> reader;
+  reader->File = "TestPMBContourFilterSlabs.raw";
+  reader->Image = vtkSmartPointer<vtkImageData>::New();
+  reader->Image->SetExtent(image->GetExtent());
+  std::ofstream(reader->File, std::ios::binary)
+    .write(static_cast<const char*>(image->GetScalarPointer()), std::streamsize(4) * image->GetNumberOfPoints());
+  const auto whole = Contour(image, 0.2);
   const vtkIdType triangles = whole->GetNumberOfPolys();
   const rlim_t need = 2 * 1024 * rlim_t(whole->GetActualMemorySize()) + (limit + 6) * MiB;
   PMB_CHECK(triangles > 100000, triangles << " triangles");
-  PMB_CHECK(FitsInto(need, source, limit, triangles), "the limit and the mesh are not enough");
-  PMB_CHECK(!FitsInto(need, source, 0, triangles), "the ordinary way fits too");
-  PMB_CHECK(FitsInto(need + 3 * limit * MiB, source, 0, triangles), "the ordinary way fails with enough");
-  std::remove(source->File.c_str());
+  PMB_CHECK(FitsInto(need, reader, limit, triangles), "the limit and the mesh are not enough");
+  PMB_CHECK(!FitsInto(need, reader, 0, triangles), "the ordinary way fits too");
+  PMB_CHECK(FitsInto(need + 3 * limit * MiB, reader, 0, triangles), "the ordinary way fails with enough");
+  std::remove(reader->File.c_str());
 }
 }
 
