@@ -300,7 +300,7 @@ typedef struct pmb_info {
   int device_number;         /* of the GPU in use, counted from 1; 0 on the CPU */
   int device_sharers;        /* contexts that have the bound volume on the GPU together, this one included */
   int64_t uploads;           /* times that this context has brought a volume to the GPU */
-  int device_lost;           /* a failure in another call destroyed what it had on the GPU: make a new context */
+  int device_lost;           /* the GPU failed, in any call of this process, which cannot use it any more */
 } pmb_info;
 
 typedef struct pmb_context pmb_context;
@@ -343,7 +343,7 @@ void pmb_unregister_gl(pmb_gl_buffers *buffers);
 
 /* Fills the buffers for the last successful pmb_count, as pmb_emit fills arrays: the mesh stays on the GPU. They are registered
  * for the context's GPU, and their OpenGL context is current. OpenGL may draw the mesh when this returns. PMB_UNAVAILABLE if
- * the GPU has lost its state since; PMB_INVALID if a buffer is too small. After a failure the buffers' contents are undefined. */
+ * the GPU has failed since; PMB_INVALID if a buffer is too small. After a failure the buffers' contents are undefined. */
 pmb_status pmb_emit_gl(pmb_context *context, pmb_gl_buffers *buffers, const pmb_gl_mesh *mesh);
 
 /* Counts the bricks that the surface crosses for each of many isovalues, from the summary that pmb_bind made: reads no

@@ -164,10 +164,7 @@ pmb_status Context::Run(const std::function<pmb_status()>& task)
     {
       status = reason.Status;
     }
-    if (status != PMB_OK)
-    {
-      this->Refuse(status, pmb_error(this->Get()));
-    }
+    this->Refuse(status, pmb_error(this->Get()));
   }
 }
 
@@ -428,10 +425,6 @@ bool Contexts::EmitToOpenGL(vtkMTimeType count, vtkPMBContourFilter::OpenGLBuffe
   {
     vtkLog(TRACE, "PMB Contour: " << pmb_error((*found)->Get()));
     buffers->Registered = nullptr;
-  }
-  if (status == PMB_INTERNAL)
-  {
-    (*found)->Discard(); // the next execution makes another
   }
   return status == PMB_OK;
 }

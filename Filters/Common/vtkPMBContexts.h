@@ -41,8 +41,7 @@ class Contexts;
 // Ends a task that a GPU gave up: Context::Run() begins it again.
 struct GaveUp
 {
-  pmb_status
-    Status; // why the CPU has to go on; PMB_OK: a fault elsewhere destroyed the context's data, another context goes on
+  pmb_status Status;
 };
 
 // One context and its volume.
@@ -67,7 +66,7 @@ struct Context
   pmb_context* Get() const { return this->Core.get(); }
   pmb_info GetInfo() const;
 
-  // Whether a failure of the GPU, in a call of any context, destroyed the data of this one. Prepare() then makes a new one.
+  // Whether the GPU has failed, in a call of any context. Prepare() then makes a new one.
   bool IsLost() const { return this->OnGPU && this->GetInfo().device_lost; }
 
   // Binds another volume, made from the array; Unbind() comes first.

@@ -46,19 +46,8 @@ struct vtkPMBContourFilter::vtkInternals::Job
   vtkPMB::Context* Context = nullptr;
   vtkPMB::Binding Volume;
   Clock::time_point Start = Clock::now();
-  bool WasLost = false; // the context was
-  bool IsSlab = false;  // of a volume that exceeds the memory limit
+  bool IsSlab = false; // of a volume that exceeds the memory limit
 
-  // Begins a step that calls the core. A lost context is made anew only once, so that repeated faults are reported.
-  void BeginCall(Steps::Step step)
-  {
-    this->Progress.Begin(step);
-    if (!this->WasLost && this->Context->IsLost())
-    {
-      this->WasLost = true;
-      throw vtkPMB::GaveUp{ PMB_OK };
-    }
-  }
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - this->Start).count(); }
 };
 
@@ -367,7 +356,7 @@ void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   this->Explore(job);
   this->NoteRange(job, info.minimum, info.maximum);
 
-  job.BeginCall(Steps::COUNT);
+  job.Progress.Begin(Steps::COUNT);
   pmb_request request = {};
   request.struct_size = sizeof(request);
   request.isovalues = job.Isovalues.data();
@@ -401,7 +390,7 @@ void vtkPMBContourFilter::vtkInternals::Bind(Job& job)
   job.Progress.Begin(Steps::COPY);
   const double start = job.Seconds();
   job.Volume.CopyIfNeeded(job.Array, job.Progress.GetReport());
-  job.BeginCall(Steps::BIND);
+  job.Progress.Begin(Steps::BIND);
   this->Check(job, job.Context->Bind(job.Volume, job.Array));
   std::ostringstream reading;
   reading.precision(3);
@@ -417,7 +406,7 @@ void vtkPMBContourFilter::vtkInternals::Explore(Job& job)
   this->Explored = job.Alone && !job.IsSlab && !job.StandsIn && !this->IsComposite() ? job.Context : nullptr;
   if (this->Explored && this->ExploredBind != this->Filter->NumberOfBinds)
   {
-    job.BeginCall(Steps::SUGGEST);
+    job.Progress.Begin(Steps::SUGGEST);
     const pmb_status status = vtkPMB::Explore(*job.Context, isovalues, this->Filter->IsovalueCurve);
     std::ostringstream text;
     text.precision(4);
@@ -427,8 +416,7 @@ void vtkPMBContourFilter::vtkInternals::Explore(Job& job)
     }
     this->Filter->SuggestionSummary = text.tellp() > 0 ? text.str() : "none";
     this->ExploredBind = status == PMB_OK ? this->Filter->NumberOfBinds : 0;
-    // A surface at other isovalues needs no suggestions, but it does need a GPU that works.
-    this->Check(job, job.Suggests || status == PMB_ABORTED || status == PMB_INTERNAL ? status : PMB_OK);
+    this->Check(job, job.Suggests || status == PMB_ABORTED ? status : PMB_OK); // other isovalues need no suggestions
   }
   if (!job.Suggests)
   {
@@ -465,7 +453,7 @@ void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
   }
   job.Progress.Begin(Steps::COPY_ARRAYS);
   arrays.CopyInputs(job.Progress.GetReport());
-  job.BeginCall(Steps::EMIT);
+  job.Progress.Begin(Steps::EMIT);
   if (sizes.points > 0)
   {
     this->Check(job, pmb_emit(context, &arrays.GetMesh()));
@@ -518,20 +506,11 @@ void vtkPMBContourFilter::vtkInternals::Check(
   {
     throw Aborted();
   }
-  std::string error = before + std::string(pmb_error(job.Context->Get())) + after;
-  error = error.substr(0, error.find(": destroy this context")); // an advice to programs, which this follows
-  const bool isGPU = job.Context->OnGPU && !onCPU;
-  if (isGPU && status != PMB_INTERNAL && status != PMB_INVALID)
+  if (job.Context->OnGPU && !onCPU && status != PMB_INVALID)
   {
     throw vtkPMB::GaveUp{ status };
   }
-  if (isGPU && status == PMB_INTERNAL)
-  {
-    job.Context->Discard();
-    error += ". The next execution starts over, on the CPU if the GPU no longer works; if it fails too, set "
-             "Device (in ParaView: Run On) to CPU.";
-  }
-  throw Failed{ error };
+  throw Failed{ before + std::string(pmb_error(job.Context->Get())) + after };
 }
 
 // A piece does not know the other pieces' ranges and gives no warning, as VTK's filters do.
@@ -551,9 +530,9 @@ void vtkPMBContourFilter::vtkInternals::FillHistogram(int bins, vtkTable* table)
     return;
   }
   const std::lock_guard<std::mutex> lock(this->Contexts->Mutex);
-  if (this->Explored->Get() && vtkPMB::FillHistogram(*this->Explored, bins, table) == PMB_INTERNAL)
+  if (this->Explored->Get())
   {
-    this->Explored->Discard(); // the next execution makes another
+    vtkPMB::FillHistogram(*this->Explored, bins, table);
   }
 }
 VTK_ABI_NAMESPACE_END

@@ -98,9 +98,7 @@ void pmb_cuda_destroy(pmb_context *context)
   }
   pmb_cuda_unbind(context);
   if (!pmb_cuda_is_forked()) {
-    if (cuda->own.generation == pmb_cuda_generation(cuda->device)) {
-      free_streams(cuda);
-    }
+    free_streams(cuda);
     pmb_cuda_unregister(cuda);
     pmb_cuda_return_to_call();
   }

@@ -160,8 +160,7 @@ typedef struct pmb_cuda_buffer {
 typedef struct pmb_cuda_owner {
   pmb_cuda_buffer *first;
   int device;
-  uint32_t generation; /* of the device's state in which the buffers were made */
-  uint32_t life;       /* grows when all are freed */
+  uint32_t life; /* grows when all are freed */
   uint64_t last_used;
   int64_t bytes;
 } pmb_cuda_owner;
@@ -285,12 +284,11 @@ pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *w
 pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *what);
 /* Returns the error, or the one with which a test replaces it. For calls without pmb_cuda_check. */
 cudaError_t pmb_cuda_result(cudaError_t error);
-/* Numbers that grow when the state of a GPU, or of any GPU, is lost. Buffers of an older generation are gone. */
-uint32_t pmb_cuda_generation(int device);
-uint32_t pmb_cuda_generation_of_all(void);
-/* Reset lost GPUs while no call is running; pmb_cuda_recover_if_idle checks that first. */
-void pmb_cuda_recover(void);
-void pmb_cuda_recover_if_idle(void);
+/* Whether an error has made a GPU useless for this process; pmb_cuda_check_device returns PMB_UNAVAILABLE then. Forget: for
+ * tests, whose faults leave the GPU as it is. */
+int pmb_cuda_has_failed(int device);
+pmb_status pmb_cuda_check_device(pmb_context *context, int device);
+void pmb_cuda_forget_failures(void);
 
 /* Returns from the calling function if a CUDA call fails. */
 #define PMB_CUDA_TRY(context, call) PMB_STEP(pmb_cuda_check((context), (call), #call))
@@ -299,7 +297,7 @@ void pmb_cuda_recover_if_idle(void);
 /* Add a context to the process's list, and remove it. */
 void pmb_cuda_register(pmb_cuda *cuda);
 void pmb_cuda_unregister(pmb_cuda *cuda);
-/* Around each call with a context. Begin fails if the GPU's state was lost, and in a forked process. */
+/* Around each call with a context. Begin fails if the GPU has failed, and in a forked process. */
 pmb_status pmb_cuda_begin_call(pmb_cuda *cuda);
 void pmb_cuda_end(pmb_cuda *cuda);
 /* Makes the device of this thread's call current again. Returns 0 if the thread is in no call. */

@@ -75,7 +75,6 @@ static pmb_status register_buffers(pmb_context *context, pmb_gl_buffers *buffers
   pmb_cuda *cuda = (pmb_cuda *)context->state;
   PMB_STEP(pmb_cuda_begin_call(cuda));
   buffers->device = cuda->device;
-  buffers->generation = cuda->own.generation;
   const pmb_status status = register_all(cuda, buffers);
   if (status != PMB_OK) {
     unregister(buffers);
@@ -87,7 +86,7 @@ static pmb_status register_buffers(pmb_context *context, pmb_gl_buffers *buffers
 static void unregister_buffers(pmb_gl_buffers *buffers)
 {
   int before = 0;
-  if (!pmb_cuda_is_forked() && buffers->generation == pmb_cuda_generation(buffers->device)) {
+  if (!pmb_cuda_is_forked()) {
     cudaGetDevice(&before);
     cudaSetDevice(buffers->device);
     unregister(buffers);
@@ -112,10 +111,9 @@ static pmb_status map_buffers(
   pmb_context *context, pmb_gl_buffers *buffers, void *memory[PMB_GL_BUFFERS], size_t bytes[PMB_GL_BUFFERS])
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
-  if (buffers->device != cuda->device || buffers->generation != cuda->own.generation) {
+  if (buffers->device != cuda->device) {
     return pmb_fail(context, PMB_UNAVAILABLE,
-      "pmb_emit_gl: the buffers are registered for GPU %d, and the context has GPU %d, or a GPU lost its state since; call "
-      "pmb_register_gl again",
+      "pmb_emit_gl: the buffers are registered for GPU %d, and the context has GPU %d; call pmb_register_gl again",
       buffers->device, cuda->device);
   }
   PMB_STEP(pmb_cuda_begin_call(cuda));

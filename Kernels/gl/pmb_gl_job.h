@@ -22,7 +22,6 @@ struct pmb_gl_buffers {
   int count;                      /* of the names that are not 0, and of resources */
   void *resources[PMB_GL_BUFFERS];
   int device;
-  uint32_t generation; /* of the device's state */
 };
 
 /* map gives the device memory of buffers that have a name, and its bytes, until unmap, which follows a success. move writes points

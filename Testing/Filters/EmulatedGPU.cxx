@@ -30,13 +30,12 @@ namespace
 {
 struct Plan
 {
-  int FailIn = 0, LoseBeforeIn = 0, LoseAfterIn = 0;
+  int FailIn = 0;
   gpu_fault Fault = GPU_NO_MEMORY;
 };
 
 struct Held
 {
-  bool Failed = false; // in a call: only pmb_destroy is allowed after it
   pmb_progress Progress = nullptr;
   void* User = nullptr;
 };
@@ -102,9 +101,9 @@ void Wrong(const char* what)
   std::cerr << "The core was used wrongly: " << what << "\n";
 }
 
-// Runs a call of a context on a GPU as planned, any other as it is. The context is null in pmb_create.
+// Runs a call on a GPU as planned, any other as it is.
 template <typename Call>
-pmb_status Run(gpu_call call, pmb_context* context, bool onGPU, const Call& real)
+pmb_status Run(gpu_call call, bool onGPU, const Call& real)
 {
   Machine& machine = TheMachine();
   if (!onGPU)
@@ -114,14 +113,6 @@ pmb_status Run(gpu_call call, pmb_context* context, bool onGPU, const Call& real
   Plan& plan = machine.Plans[call];
   {
     const Lock lock(machine.Mutex);
-    if (context && machine.Contexts[context].Failed)
-    {
-      Wrong("a context is used after an internal error");
-    }
-    if (IsNow(plan.LoseBeforeIn))
-    {
-      Lose(InfoOf(context).device_number);
-    }
     if (IsNow(plan.FailIn))
     {
       // The first calls of pmb_create ask which GPUs there are.
@@ -131,14 +122,6 @@ pmb_status Run(gpu_call call, pmb_context* context, bool onGPU, const Call& real
   const pmb_status status = real();
   const Lock lock(machine.Mutex);
   pmb_gpu_set_fault("0");
-  if (context)
-  {
-    machine.Contexts[context].Failed |= status == PMB_INTERNAL;
-    if (IsNow(plan.LoseAfterIn))
-    {
-      Lose(InfoOf(context).device_number);
-    }
-  }
   return status;
 }
 
@@ -161,8 +144,8 @@ void AwaitStop(pmb_context* context)
 
 WRAP(pmb_status, pmb_create, const pmb_options* options, pmb_context** context)
 {
-  const pmb_status status = Run(GPU_CREATE, nullptr, options && options->device != PMB_DEVICE_CPU,
-    [&] { return __real_pmb_create(options, context); });
+  const pmb_status status = Run(
+    GPU_CREATE, options && options->device != PMB_DEVICE_CPU, [&] { return __real_pmb_create(options, context); });
   if (status == PMB_OK && InfoOf(*context).device == PMB_DEVICE_GPU)
   {
     const Lock lock(TheMachine().Mutex);
@@ -200,7 +183,7 @@ WRAP(pmb_status, pmb_bind, pmb_context* context, const pmb_volume* volume)
     AwaitStop(context);
   }
   const int64_t before = InfoOf(context).uploads;
-  const pmb_status status = Run(GPU_BIND, context, onGPU, [&] { return __real_pmb_bind(context, volume); });
+  const pmb_status status = Run(GPU_BIND, onGPU, [&] { return __real_pmb_bind(context, volume); });
   if (onGPU && status == PMB_OK)
   {
     TheMachine().Facts.uploads += InfoOf(context).uploads > before;
@@ -211,44 +194,32 @@ WRAP(pmb_status, pmb_bind, pmb_context* context, const pmb_volume* volume)
 
 WRAP(pmb_status, pmb_count, pmb_context* context, const pmb_request* request, pmb_sizes* sizes, pmb_sizes* each)
 {
-  return Run(GPU_COUNT, context, IsOnGPU(context), [&] { return __real_pmb_count(context, request, sizes, each); });
+  return Run(GPU_COUNT, IsOnGPU(context), [&] { return __real_pmb_count(context, request, sizes, each); });
 }
 
 WRAP(pmb_status, pmb_emit, pmb_context* context, const pmb_mesh* mesh)
 {
-  return Run(GPU_EMIT, context, IsOnGPU(context), [&] { return __real_pmb_emit(context, mesh); });
-}
-
-namespace
-{
-template <typename Call>
-pmb_status Summarize(pmb_context* context, const Call& real)
-{
-  const bool planned = TheMachine().Plans[GPU_SUMMARY].FailIn == 1;
-  const pmb_status status = Run(GPU_SUMMARY, context, IsOnGPU(context), real);
-  TheMachine().Facts.cut += status == PMB_INTERNAL && !planned;
-  return status;
-}
+  return Run(GPU_EMIT, IsOnGPU(context), [&] { return __real_pmb_emit(context, mesh); });
 }
 
 WRAP(pmb_status, pmb_suggest, pmb_context* context, int64_t most, double* isovalues, int64_t* count)
 {
-  return Summarize(context, [&] { return __real_pmb_suggest(context, most, isovalues, count); });
+  return Run(GPU_SUMMARY, IsOnGPU(context), [&] { return __real_pmb_suggest(context, most, isovalues, count); });
 }
 
 WRAP(pmb_status, pmb_histogram, pmb_context* context, const pmb_histogram_request* request)
 {
-  return Summarize(context, [&] { return __real_pmb_histogram(context, request); });
+  return Run(GPU_SUMMARY, IsOnGPU(context), [&] { return __real_pmb_histogram(context, request); });
 }
 
 WRAP(pmb_status, pmb_cast_rays, pmb_context* context, const pmb_ray_request* request)
 {
-  return Run(GPU_CAST, context, IsOnGPU(context), [&] { return __real_pmb_cast_rays(context, request); });
+  return Run(GPU_CAST, IsOnGPU(context), [&] { return __real_pmb_cast_rays(context, request); });
 }
 
 WRAP(pmb_status, pmb_cast_rays_gl, pmb_context* context, pmb_gl_buffers* buffers, const pmb_ray_request* request)
 {
-  return Run(GPU_CAST, context, IsOnGPU(context), [&] { return __real_pmb_cast_rays_gl(context, buffers, request); });
+  return Run(GPU_CAST, IsOnGPU(context), [&] { return __real_pmb_cast_rays_gl(context, buffers, request); });
 }
 
 WRAP(pmb_status, pmb_particles_create, pmb_context* context, pmb_particles** particles)
@@ -263,7 +234,7 @@ WRAP(
   pmb_status, pmb_particles_count, pmb_particles* p, const pmb_particle_request* request, pmb_particle_sizes* sizes)
 {
   pmb_context* context = TheMachine().Particles[p];
-  return Run(GPU_COUNT, context, IsOnGPU(context), [&] { return __real_pmb_particles_count(p, request, sizes); });
+  return Run(GPU_COUNT, IsOnGPU(context), [&] { return __real_pmb_particles_count(p, request, sizes); });
 }
 
 WRAP(pmb_status, pmb_measure, pmb_context* context, const pmb_measure_request* request, pmb_measures* measures)
@@ -315,22 +286,13 @@ void gpu_reset()
   std::fill(TheMachine().Plans, TheMachine().Plans + GPU_CALLS, Plan());
   TheMachine().FailMeasure = TheMachine().AwaitStop = false;
   TheMachine().Facts = {};
+  pmb_gpu_restore();
 }
 
 void gpu_fail_at(gpu_call call, int n, gpu_fault fault)
 {
   TheMachine().Plans[call].FailIn = n;
   TheMachine().Plans[call].Fault = fault;
-}
-
-void gpu_lose_before(gpu_call call, int n)
-{
-  TheMachine().Plans[call].LoseBeforeIn = n;
-}
-
-void gpu_lose_after(gpu_call call, int n)
-{
-  TheMachine().Plans[call].LoseAfterIn = n;
 }
 
 void gpu_lose_all()

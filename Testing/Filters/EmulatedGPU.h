@@ -20,8 +20,8 @@ enum gpu_call
   GPU_CALLS
 };
 
-// Codes of CUDA's errors, with what they are to the core: PMB_OUT_OF_MEMORY, PMB_UNAVAILABLE, PMB_INTERNAL. After the last all
-// contexts on that GPU are lost.
+// Codes of CUDA's errors, with what they are to the core: PMB_OUT_OF_MEMORY, PMB_UNAVAILABLE, PMB_INTERNAL. The last makes the GPU
+// useless for the process.
 enum gpu_fault
 {
   GPU_NO_MEMORY = 2,
@@ -29,14 +29,14 @@ enum gpu_fault
   GPU_ILLEGAL_ADDRESS = 700
 };
 
-// Restores GPUs without faults and sets the counts to 0.
+// Lets the process use all GPUs again, without faults, and sets the counts to 0.
 void gpu_reset();
+
+// Lets the process use GPUs again that have failed.
+extern "C" void pmb_gpu_restore(void);
 
 // Makes the n-th of these calls from now on (1: the next) fail; 0: none.
 void gpu_fail_at(gpu_call call, int n, gpu_fault fault);
-// Lets another context fail on this GPU right before or after the n-th of these calls; after: not for GPU_CREATE.
-void gpu_lose_before(gpu_call call, int n);
-void gpu_lose_after(gpu_call call, int n);
 // Lets another context fail on each GPU.
 void gpu_lose_all();
 // Makes the next bind last until it is stopped.
@@ -53,7 +53,6 @@ struct gpu_facts
   uint64_t version; // of the last volume bound there
   int trims;        // calls of pmb_host_trim
   int pieces;       // of pmb_host_allocate's memory, not released
-  int cut;          // suggestions and histograms that met another context's fault
   int faults;       // calls that the core does not allow
 };
 gpu_facts gpu_get();

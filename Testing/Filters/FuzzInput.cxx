@@ -5,7 +5,6 @@
 #include "vtkAOSDataArrayTemplate.h"
 #include "vtkCellData.h"
 #include "vtkDataArray.h"
-#include "vtkNew.h"
 #include "vtkPointData.h"
 #include "vtkSOADataArrayTemplate.h"
 #include "vtkStringArray.h"

@@ -7,14 +7,11 @@
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
 #include "vtkDataArray.h"
-#include "vtkDoubleArray.h"
-#include "vtkFloatArray.h"
 #include "vtkIdList.h"
 #include "vtkMatrix3x3.h"
 #include "vtkNew.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
-#include "vtkTypeInt64Array.h"
 #include "vtkUnsignedCharArray.h"
 
 #include <algorithm>

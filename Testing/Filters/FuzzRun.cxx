@@ -109,7 +109,7 @@ public:
 private:
   void CountExecution() { ++this->Executions; }
   void Update();
-  void UpdateStruck(const std::string& what);
+  void UpdateStruck();
   void JudgeMessages(Outcome outcome, int warnings, bool leavesOut);
   void JudgeOutput(Outcome outcome, vtkDataArray* array, bool leavesOut);
   void CompareFresh();
@@ -186,28 +186,23 @@ void Run::Update()
   }
 }
 
-// After a failure of the emulated GPU that is an error, the next update works.
-void Run::UpdateStruck(const std::string& what)
+// The emulated GPU fails, and the CPU goes on.
+void Run::UpdateStruck()
 {
 #if defined(PMB_FUZZ_EMULATED)
   const gpu_call call = this->Dice.Pick({ GPU_CREATE, GPU_BIND, GPU_COUNT, GPU_EMIT, GPU_SUMMARY });
   gpu_fail_at(call, this->Dice.Int(1, 2), this->Dice.Pick({ GPU_NO_MEMORY, GPU_BUSY, GPU_ILLEGAL_ADDRESS }));
   this->Update();
   gpu_fail_at(call, 0, GPU_BUSY);
+  pmb_gpu_restore();
 #endif
-  if (this->Said.Errors() == 1 && pmbtest::Has(this->Said.Text(), "the GPU failed"))
-  {
-    ++Tally[STRUCK];
-    FUZZ_CHECK(this->Faults, IsEmpty(this->Filter->GetOutput()), what << ": output of a failure");
-    this->Filter->Modified();
-    this->Update();
-  }
+  Tally[STRUCK] += pmbtest::Has(this->Said.Text(), "the GPU failed");
 }
 
 void Run::Check(const std::string& what, bool strike)
 {
   const bool isStruck = this->Where == EMULATED && strike && this->Dice.Chance(25);
-  isStruck ? this->UpdateStruck(what) : this->Update();
+  isStruck ? this->UpdateStruck() : this->Update();
   const size_t before = this->Faults.Faults.size();
   const Settings asked = this->Asked;
   std::vector<double>& isovalues = this->Asked.Isovalues;

@@ -104,7 +104,6 @@ private:
 
 // --- meshes ---------------------------------------------------------------------------------------------------------
 
-std::vector<double> PointsOf(vtkPolyData* mesh);       // 3 per point
 std::vector<vtkIdType> TrianglesOf(vtkPolyData* mesh); // 3 per triangle
 
 // The greatest distance from a point of either mesh to the nearest point of the other.

@@ -18,16 +18,6 @@
 
 namespace pmbtest
 {
-std::vector<double> PointsOf(vtkPolyData* mesh)
-{
-  std::vector<double> points(3 * mesh->GetNumberOfPoints());
-  for (vtkIdType i = 0; i < mesh->GetNumberOfPoints(); ++i)
-  {
-    mesh->GetPoint(i, &points[3 * i]);
-  }
-  return points;
-}
-
 std::vector<vtkIdType> TrianglesOf(vtkPolyData* mesh)
 {
   vtkDataArray* ids = mesh->GetPolys()->GetConnectivityArray();

@@ -185,6 +185,7 @@ int main()
   gpu_lose_all();
   Scene lost;
   Compare(lost, filter->GetOutput(), false, "a fault in another context");
+  gpu_reset();
   filter->Modified();
   filter->Update();
   Compare(lost, filter->GetOutput(), true, "after the fault");

@@ -58,3 +58,8 @@ extern "C" void pmb_gpu_set_fault(const char *text)
   __atomic_store_n(&fault_at, atoll(text), __ATOMIC_RELEASE);
   pmb_cuda_test_fault = pmb_gpu_fault;
 }
+
+extern "C" void pmb_gpu_restore(void)
+{
+  pmb_cuda_forget_failures();
+}

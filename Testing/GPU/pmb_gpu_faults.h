@@ -7,4 +7,7 @@
  * "n:trap": the GPU really faults there. "0": no fault. */
 void pmb_gpu_set_fault(const char *text);
 
+/* Lets the process use GPUs again of which an error was reported. */
+void pmb_gpu_restore(void);
+
 #endif

@@ -9,6 +9,7 @@
 #include "pmb_gpu_faults.h"
 #else
 #define pmb_gpu_set_fault(text) ((void)(text))
+#define pmb_gpu_restore() ((void)0)
 #endif
 #include "pmb_test_gpu_util.h"
 #include "test_ledger.h"
@@ -24,6 +25,7 @@ static void set_fault(int n, int code)
     snprintf(text, sizeof text, "%d:trap", n);
   else
     snprintf(text, sizeof text, "%d:%d", n, code);
+  pmb_gpu_restore();
   pmb_gpu_set_fault(n ? text : "0");
 }
 
@@ -206,103 +208,47 @@ static void default_goes_to_the_cpu(void)
   set_fault(0, 0);
 }
 
-/* ---- other contexts ---- */
-
-enum { POOLED = 3 << 20 };
-
-/* An idle context beside the failing one, maybe with the same volume, and pool memory. */
-typedef struct bystander {
-  pmb_context *context;
-  unsigned char *memory;
-  int64_t held; /* its host memory */
-} bystander;
-
-static bystander bystander_new(subject *s, int shared)
+/* A GPU that failed in one context is refused to the others, and the default is the CPU. Pool memory stays. */
+static void no_context_uses_a_failed_gpu(void)
 {
-  bystander b = { .memory = NULL };
-  s->volume.view.version = shared ? 7 : 0;
-  CHECK_STATUS(NULL, counted_create(&b.context), PMB_OK);
-  bind_to(b.context, &s->volume.view);
-  gives(b.context, ISOVALUE, &s->want, "before the fault");
-  b.memory = pmb_host_allocate(POOLED);
-  if (!CHECK(b.memory, "no pool memory")) exit(1);
-  memset(b.memory, 0x3c, POOLED);
-  b.held = memory.bytes;
-  memory.bytes = 0;
-  return b;
-}
-
-/* Checks that the next call, and a bind after it, works or reports the fault, and that pool memory is unchanged. Returns whether
- * the call worked. */
-static int bystander_goes_on(bystander *b, subject *s)
-{
-  test_mesh got;
-  int same = 1;
-  memory.bytes += b->held;
-  set_fault(0, 0);
-  const pmb_status status = mesh_extract(b->context, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &got);
-  if (status == PMB_OK) {
-    mesh_equal(&s->want, &got, "the bystander's");
-  } else {
-    check_text(b->context, COUNT);
-    CHECK(info_of(b->context).device_lost, "pmb_get_info does not set device_lost");
-    if (pmb_bind(b->context, &s->volume.view) == PMB_OK)
-      gives(b->context, ISOVALUE, &s->want, "the bystander's, bound again");
-    else
-      check_text(b->context, BIND);
-  }
-  mesh_free(&got);
-  pmb_destroy(b->context);
-  check_released();
-  for (int i = 0; i < POOLED; i++) same &= b->memory[i] == 0x3c;
-  CHECK(same, "pool memory changed");
-  return status == PMB_OK;
-}
-
-static void bystanders(void)
-{
+  enum { POOLED = 3 << 20 };
   OWNED_BY(subject_free) subject s;
-  int worked = 0, told = 0;
+  OWNED_CONTEXT other = NULL, next = NULL;
   subject_make(&s);
-  for (int n = 3; n < (is_short() ? 20 : 90); n += 5) {
-    pmb_context *context = NULL;
-    pmb_mesh mesh = s.got.view;
-    test_about("fault at call %d", n);
-    bystander b = bystander_new(&s, n % 2);
-    cycle_with_fault(n, n % 3 ? ILLEGAL_ADDRESS : 719, &s);
-    *(bystander_goes_on(&b, &s) ? &worked : &told) += 1;
-    next_context_works(&s);
-    /* The pool's memory still serves as an output. */
-    for (int step = CREATE; step < EMIT; step++) CHECK_STATUS(context, one_step(&context, step, &s), PMB_OK);
-    CHECK(s.want.sizes.points * 12 < POOLED, "%lld points", (long long)s.want.sizes.points);
-    mesh.points = b.memory;
-    CHECK_STATUS(context, pmb_emit(context, &mesh), PMB_OK);
-    CHECK(
-      !memcmp(b.memory, s.want.view.points, (size_t)s.want.sizes.points * 12), "points in old pool memory differ");
-    pmb_destroy(context);
-    pmb_host_release(b.memory);
-  }
-  printf("  the bystander's next call worked %d times and failed %d times\n", worked, told);
+  CHECK_STATUS(NULL, counted_create(&other), PMB_OK);
+  bind_to(other, &s.volume.view);
+  unsigned char *pooled = pmb_host_allocate(POOLED);
+  if (!CHECK(pooled, "no pool memory")) exit(1);
+  memset(pooled, 0x3c, POOLED);
+  OWNED_CONTEXT failing = gpu_new(0);
+  set_fault(1, ILLEGAL_ADDRESS);
+  CHECK_STATUS(failing, pmb_bind(failing, &s.volume.view), PMB_INTERNAL);
+  CHECK(info_of(other).device_lost, "pmb_get_info does not set device_lost");
+  for (int step = BIND; step <= EMIT; step++)
+    if (CHECK_STATUS(other, one_step(&other, step, &s), step == BIND ? PMB_UNAVAILABLE : PMB_INVALID) && step == BIND)
+      CHECK(strstr(pmb_error(other), "restart"), "error text: %s", pmb_error(other));
+  CHECK_STATUS(NULL, pmb_create(NULL, &next), PMB_OK);
+  CHECK(info_of(next).device == PMB_DEVICE_CPU && strstr(info_of(next).device_note, "restart"), "device %d",
+    (int)info_of(next).device);
+  int same = 1;
+  for (int i = 0; i < POOLED; i++) same &= pooled[i] == 0x3c;
+  CHECK(same, "pool memory changed");
+  pmb_host_release(pooled);
+  set_fault(0, 0);
 }
 
 /* ---- the GPU itself faults ---- */
 
-/* After a fault the driver may refuse the GPU to the process: then the error says so, and the default is the CPU. */
+/* After a real fault the GPU is refused, and the default is the CPU. */
 static void after_a_real_fault(subject *s)
 {
   OWNED_CONTEXT context = NULL;
   test_mesh got;
-  if (counted_create(&context) == PMB_OK) {
-    bind_to(context, &s->volume.view);
-    gives(context, ISOVALUE, &s->want, "on the GPU after a fault");
-  } else {
-    CHECK(!context && strstr(pmb_error(NULL), "restart"), "error text: %s", pmb_error(NULL));
-  }
-  pmb_destroy(context);
+  CHECK(counted_create(&context) == PMB_UNAVAILABLE && strstr(pmb_error(NULL), "restart"), "error text: %s",
+    pmb_error(NULL));
   if (!CHECK_STATUS(NULL, pmb_create(NULL, &context), PMB_OK)) return;
   const pmb_info info = info_of(context);
-  CHECK(info.device == PMB_DEVICE_GPU || (info.device_note && strstr(info.device_note, "restart")), "note: %s",
-    info.device_note ? info.device_note : "none");
+  CHECK(info.device == PMB_DEVICE_CPU && strstr(info.device_note, "restart"), "device %d", (int)info.device);
   bind_to(context, &s->volume.view);
   CHECK_STATUS(context, mesh_extract(context, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
   mesh_equal(&s->want, &got, "by default after a fault");
@@ -319,10 +265,7 @@ static void real_fault(void)
     test_skip("set PMB_TEST_REAL_FAULT to the number of a call, as 20; it may leave a GPU that has to be reset");
   subject_make(&s);
   next_context_works(&s);
-  bystander b = bystander_new(&s, atoi(position) % 2);
   printf("  %s failed\n", step_names[cycle_with_fault(atoi(position), TRAP, &s)]);
-  bystander_goes_on(&b, &s);
-  pmb_host_release(b.memory);
   after_a_real_fault(&s);
 }
 
@@ -356,7 +299,7 @@ TEST_MAIN(
   CASE(out_of_memory_everywhere)
   CASE(other_errors)
   CASE(default_goes_to_the_cpu)
-  CASE(bystanders)
+  CASE(no_context_uses_a_failed_gpu)
   CASE(real_fault)
   CASE(unusable_driver)
 )

@@ -12,7 +12,6 @@ from vtkmodules.vtkCommonCore import (vtkIdTypeArray, vtkOutputWindow, vtkPoints
                                       vtkUnsignedCharArray)
 from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkImageData, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkFlyingEdges3D
-from vtkmodules.vtkImagingCore import vtkImageDifference
 from vtkmodules.vtkIOImage import vtkPNGReader
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -231,18 +230,13 @@ def check_mesh(mesh, first, last, strict):
     true(on_border.all(), f"{(~on_border).sum()} open edges inside the volume")
 
 
-def read_png(path):
+def pixels(path):
+    """Colors or shades of a PNG file, the lowest row first: shape (height, width, components)."""
     reader = vtkPNGReader()
     reader.SetFileName(path)
     reader.Update()
-    return reader.GetOutput()
-
-
-def pixels(path):
-    """Colors or shades of a PNG file, the lowest row first: shape (height, width, components)."""
-    picture = read_png(path)
-    width, height, _ = picture.GetDimensions()
-    return vtk_to_numpy(picture.GetPointData().GetScalars()).reshape(height, width, -1)
+    width, height, _ = reader.GetOutput().GetDimensions()
+    return vtk_to_numpy(reader.GetOutput().GetPointData().GetScalars()).reshape(height, width, -1)
 
 
 def window_pixels(window):
@@ -260,38 +254,6 @@ def share_shown(picture, most=2):
 
 def psnr(ours, theirs):
     return 10 * numpy.log10(255 ** 2 / max(((ours - theirs) ** 2).mean(), 1e-5))
-
-
-def picture_difference(path, other):
-    """Sum of the pixels' differences over 255, without those up to 16 of 255."""
-    compare = vtkImageDifference()
-    compare.SetThreshold(16)
-    compare.AveragingOff()
-    images = read_png(path), read_png(other)
-    equal(images[0].GetDimensions(), images[1].GetDimensions(), "sizes of the pictures")
-    compare.SetInputData(images[0])
-    compare.SetImageData(images[1])
-    compare.Update()
-    return compare.GetThresholdedError()
-
-
-def screenshot(path, proxies, camera, size=400):
-    """Draws [(proxy, color, or the name of an array)] on white; camera: position, focus, up. Returns the path."""
-    view = simple.CreateView("RenderView")
-    view.ViewSize, view.OrientationAxesVisibility = [size, size], 0
-    view.UseColorPaletteForBackground, view.Background = 0, [1.0, 1.0, 1.0]
-    view.CameraPosition, view.CameraFocalPoint, view.CameraViewUp = camera
-    for proxy, color in proxies:
-        display = simple.Show(proxy, view)
-        if not isinstance(color, str):
-            display.ColorArrayName, display.DiffuseColor = ["POINTS", ""], color
-        else:
-            simple.ColorBy(display, ("POINTS", color))
-            display.RescaleTransferFunctionToDataRange(False, True)
-            display.SetScalarBarVisibility(view, False)
-    simple.SaveScreenshot(path, view, ImageResolution=[size, size])
-    simple.Delete(view)
-    return path
 
 
 def flying_edges(data, isovalue, array=None):

@@ -7,7 +7,7 @@ import tempfile
 from paraview import servermanager, simple, smstate, smtrace
 from paraview.modules.vtkRemotingServerManager import vtkSMSettings
 
-from plugin_testing import counts, equal, load_plugin, output, picture_difference, run, screenshot, true
+from plugin_testing import counts, equal, load_plugin, output, run, true
 
 DEFAULT = 157.0909652709961  # the middle of the wavelet's range, which the panel sets
 
@@ -26,21 +26,13 @@ def same(proxies, what=""):
 
 
 def Contour():
-    """The default isovalue, then several, colored by isovalue; the same pictures as with ParaView's filter."""
-    wavelet, camera = simple.Wavelet(), ([30.0, 40.0, 25.0], [0.0] * 3, [0.0, 0.0, 1.0])
+    """The default isovalue, then several; other isovalues give another surface."""
+    wavelet = simple.Wavelet()
     equal(list(simple.PMBContour(Input=wavelet).Isosurfaces), list(simple.Contour(Input=wavelet).Isosurfaces),
           "the isovalue to begin with")
-    with tempfile.TemporaryDirectory() as folder:
-        pictures = []
-        for isovalues, color in (([DEFAULT], [0.8] * 3), ([100.0, 110.0, 120.0, 130.0, 140.0], "RTData")):
-            proxies = both(wavelet, isovalues=isovalues)
-            same(proxies, f"{isovalues}")
-            pictures += [screenshot(os.path.join(folder, f"{len(pictures)}{index}.png"), [(proxy, color)], camera, 300)
-                         for index, proxy in enumerate(proxies)]
-            error = picture_difference(*pictures[-2:])
-            true(error < 20.0, f"the pictures of {isovalues} differ by {error}")
-        error = picture_difference(pictures[0], pictures[2])
-        true(error > 500.0, f"a control: other isovalues differ by {error} only")
+    sizes = [counts(same(both(wavelet, isovalues=isovalues), f"{isovalues}")[0])
+             for isovalues in ([DEFAULT], [100.0, 110.0, 120.0, 130.0, 140.0])]
+    true(sizes[0] != sizes[1], f"a control: {sizes}")
 
 
 def with_conversion(test):

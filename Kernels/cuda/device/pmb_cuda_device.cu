@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Chooses a context's GPU, turns errors of CUDA calls into statuses, and recovers from a GPU whose state was lost. */
+ * Chooses a context's GPU, turns errors of CUDA calls into statuses, and keeps off a GPU that failed. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,25 +29,40 @@ pmb_status pmb_cuda_check_process(pmb_context *context)
   return pmb_cuda_is_forked() ? pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", FORKED) : PMB_OK;
 }
 
-/* ---- GPUs whose state was lost ---- */
+/* ---- GPUs that failed ---- */
 
-/* Each loss of a GPU's state begins a new generation there. Memory and events of an older one are gone. A GPU is dead if it
- * cannot be used after a reset. With the drivers tried, a real fault leaves it dead for the whole process. */
-static uint32_t generations[PMB_CUDA_DEVICES];
-static int lost[PMB_CUDA_DEVICES], dead[PMB_CUDA_DEVICES];
+/* CUDA repeats a kernel's error in each call of the process. Only cudaDeviceReset ends that, which would take the memory of the
+ * process's other libraries too, and a real fault survived it with the drivers tried. */
+static int failed[PMB_CUDA_DEVICES];
 
-uint32_t pmb_cuda_generation(int device)
+int pmb_cuda_has_failed(int device)
 {
-  return __atomic_load_n(&generations[device], __ATOMIC_ACQUIRE);
+  return __atomic_load_n(&failed[device], __ATOMIC_ACQUIRE);
 }
 
-uint32_t pmb_cuda_generation_of_all(void)
+static void note_failure(void)
 {
-  uint32_t sum = 1;
-  for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
-    sum += pmb_cuda_generation(device);
+  int device = 0;
+  cudaGetDevice(&device);
+  if (device < PMB_CUDA_DEVICES) {
+    __atomic_store_n(&failed[device], 1, __ATOMIC_RELEASE);
   }
-  return sum;
+}
+
+void pmb_cuda_forget_failures(void)
+{
+  for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
+    __atomic_store_n(&failed[device], 0, __ATOMIC_RELEASE);
+  }
+}
+
+static int has_any_failed(void)
+{
+  int found = 0;
+  for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
+    found |= pmb_cuda_has_failed(device);
+  }
+  return found;
 }
 
 /* Whether a kernel of this process failed. */
@@ -56,7 +71,7 @@ static int is_of_kernel(cudaError_t error)
   return error >= cudaErrorIllegalAddress && error <= cudaErrorLaunchFailure;
 }
 
-/* Whether this error means that the device has lost its state, or that other code of the process has reset it. */
+/* Whether the device has lost its state: by a fault, or since other code of the process has reset it. */
 static int is_fatal(cudaError_t error)
 {
   return is_of_kernel(error) || error == cudaErrorUnknown || error == cudaErrorECCUncorrectable ||
@@ -71,47 +86,21 @@ static int is_without_code(cudaError_t error)
     (error >= cudaErrorJitCompilerNotFound && error <= cudaErrorJitCompilationDisabled);
 }
 
-static void note_loss(void)
-{
-  int device = 0;
-  cudaGetDevice(&device);
-  if (device < PMB_CUDA_DEVICES && !__atomic_exchange_n(&lost[device], 1, __ATOMIC_ACQ_REL)) {
-    __atomic_add_fetch(&generations[device], 1, __ATOMIC_ACQ_REL);
-  }
-}
-
-void pmb_cuda_recover(void)
-{
-  for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
-    if (__atomic_load_n(&lost[device], __ATOMIC_ACQUIRE)) {
-      /* The reset also drops what other calls made since the loss. */
-      __atomic_add_fetch(&generations[device], 1, __ATOMIC_ACQ_REL);
-      cudaSetDevice(device);
-      cudaDeviceReset();
-      cudaGetLastError();
-      const int usable = cudaSetDevice(device) == cudaSuccess && cudaFree(NULL) == cudaSuccess;
-      cudaGetLastError();
-      __atomic_store_n(&dead[device], !usable, __ATOMIC_RELEASE);
-      __atomic_store_n(&lost[device], 0, __ATOMIC_RELEASE);
-    }
-  }
-}
-
-static int is_dead(void)
-{
-  int found = 0;
-  for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
-    found |= __atomic_load_n(&dead[device], __ATOMIC_ACQUIRE);
-  }
-  return found;
-}
-
 static const char FAILED[] = "the GPU failed in this process, which cannot use it any more; restart the program";
+
+pmb_status pmb_cuda_check_device(pmb_context *context, int device)
+{
+  return pmb_cuda_has_failed(device)
+    ? pmb_fail(context, PMB_UNAVAILABLE,
+        "no GPU can be used: GPU %d failed in this process, which cannot use it any more; restart the program",
+        device)
+    : PMB_OK;
+}
 
 /* Why a GPU is refused. */
 static const char *why_unavailable(void)
 {
-  return is_dead() ? FAILED : "the GPU is busy or unavailable; another process may use it alone";
+  return has_any_failed() ? FAILED : "the GPU is busy or unavailable; another process may use it alone";
 }
 
 /* ---- why no GPU can be used ---- */
@@ -149,14 +138,10 @@ extern "C" const char *pmb_cuda_missing(void)
   if (pmb_cuda_is_forked()) {
     return FORKED;
   }
-  pmb_cuda_recover_if_idle(); /* else every call fails on a lost GPU */
   const cudaError_t error = pmb_cuda_result(cudaGetDeviceCount(&count));
   cudaGetLastError();
   if (error == cudaSuccess && count > 0) {
     __atomic_store_n(&forks_of_user, (int64_t)pmb_forks(), __ATOMIC_RELEASE);
-  }
-  if (is_fatal(error)) {
-    note_loss();
   }
   switch (error) {
     case cudaSuccess:
@@ -168,7 +153,7 @@ extern "C" const char *pmb_cuda_missing(void)
     case cudaErrorDevicesUnavailable:
       return why_unavailable();
     default:
-      if (is_dead() || is_of_kernel(error)) { /* drivers repeat the first error of a dead GPU */
+      if (has_any_failed() || is_of_kernel(error)) { /* drivers repeat the first error */
         return FAILED;
       }
       snprintf(text, sizeof(text), "the NVIDIA driver reports an error: %.200s (%s)", cudaGetErrorString(error),
@@ -225,11 +210,7 @@ pmb_status pmb_cuda_choose_device(pmb_context *context, int *device)
     return pmb_fail(context, PMB_UNAVAILABLE,
       "no GPU can be used: there is no GPU %d; this process has %d, counted from 0", *device, count);
   }
-  if (__atomic_load_n(&dead[*device], __ATOMIC_ACQUIRE)) {
-    return pmb_fail(context, PMB_UNAVAILABLE,
-      "no GPU can be used: GPU %d failed in this process, which cannot use it any more; restart the program",
-      *device);
-  }
+  PMB_STEP(pmb_cuda_check_device(context, *device));
   PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, *device));
   PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, *device));
   return 10 * major + minor >= OLDEST
@@ -301,11 +282,11 @@ pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *
   }
   const int fatal = is_fatal(error);
   if (fatal) {
-    note_loss();
+    note_failure();
   }
   return pmb_fail(context, PMB_INTERNAL, "the GPU failed: %s (%s) at %.160s%s", cudaGetErrorString(error),
     cudaGetErrorName(error), what,
-    fatal ? "; this process has lost its data there; if it fails again, restart the program" : "");
+    fatal ? "; this process cannot use it any more; restart the program to use it again" : "");
 }
 
 static __global__ void probe_kernel(void)

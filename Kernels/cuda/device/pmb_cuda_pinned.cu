@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The pool of host memory that GPUs can access, for the caller's output arrays and for the rings of transfers.
  *
- * The memory belongs to the process and is only registered with CUDA, so it outlives a GPU whose state is lost. Pinning a block
- * takes about as long as writing it, so a caller's block is pinned at its second use. */
+ * The memory belongs to the process and is only registered with CUDA, so it outlives a GPU that fails. Pinning a block takes
+ * about as long as writing it, so a caller's block is pinned at its second use. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -22,8 +22,7 @@ typedef struct pinned_block {
   struct pinned_block *next;
   char *memory;
   size_t capacity;
-  int taken;
-  uint32_t pinned; /* the generation of CUDA's state in which it was registered; 0: not */
+  int taken, pinned;
 } pinned_block;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -31,17 +30,12 @@ static pinned_block *blocks;             /* all; free ones in the order of their
 static size_t recent_peak;               /* bytes taken */
 static int contexts, device_in_use = -1; /* device of the newest context; -1: no context yet; atomic */
 
-static int is_pinned(const pinned_block *block)
-{
-  return block->pinned != 0 && block->pinned == pmb_cuda_generation_of_all();
-}
-
 /* Frees a list of blocks that have left the pool. It takes long: call it without the lock. */
 static void free_blocks(pinned_block *list)
 {
   while (list) {
     pinned_block *next = list->next;
-    if (list->pinned) { /* also in an older generation: GPUs that were not lost still have it registered */
+    if (list->pinned) {
       cudaHostUnregister(list->memory);
       cudaGetLastError();
     }
@@ -136,12 +130,11 @@ static pinned_block *new_block(size_t bytes)
 static cudaError_t pin(pinned_block *block)
 {
   cudaError_t error = cudaSuccess;
-  if (!is_pinned(block) && block->capacity >= WORTH_PINNING) {
-    const uint32_t generation = pmb_cuda_generation_of_all();
+  if (!block->pinned && block->capacity >= WORTH_PINNING) {
     error = cudaHostRegister(block->memory, block->capacity, cudaHostRegisterPortable);
     cudaGetLastError();
     error = error == cudaErrorHostMemoryAlreadyRegistered ? cudaSuccess : error;
-    block->pinned = error == cudaSuccess ? generation : 0;
+    block->pinned = error == cudaSuccess;
   }
   return error;
 }
@@ -253,7 +246,7 @@ static pinned_block *block_of(const void *memory, size_t bytes)
 int pmb_cuda_is_pinned(const void *memory, size_t bytes)
 {
   const pinned_block *block = block_of(memory, bytes);
-  return block && is_pinned(block);
+  return block && block->pinned;
 }
 
 cudaError_t pmb_cuda_pin(void *memory, size_t bytes)

@@ -32,14 +32,10 @@ int pmb_cuda_return_to_call(void)
 pmb_status pmb_cuda_begin_call(pmb_cuda *cuda)
 {
   PMB_STEP(pmb_cuda_check_process(cuda->context));
+  PMB_STEP(pmb_cuda_check_device(cuda->context, cuda->device));
   pthread_mutex_lock(&lock);
-  const int gone = cuda->own.generation != pmb_cuda_generation(cuda->device);
-  cuda->busy = !gone;
+  cuda->busy = 1;
   pthread_mutex_unlock(&lock);
-  if (gone) {
-    return pmb_fail(cuda->context, PMB_INTERNAL,
-      "the GPU failed in another call and lost its data: destroy this context and make a new one");
-  }
   cuda->outer_device = device_of_call;
   device_of_call = cuda->device;
   const pmb_status status = pmb_cuda_check(cuda->context, cudaSetDevice(cuda->device), "cudaSetDevice");
@@ -63,24 +59,10 @@ void pmb_cuda_end(pmb_cuda *cuda)
   pmb_cuda_return_to_call();
 }
 
-void pmb_cuda_recover_if_idle(void)
-{
-  pthread_mutex_lock(&lock);
-  const pmb_cuda *at = contexts;
-  while (at && !at->busy) {
-    at = at->next;
-  }
-  if (!at) {
-    pmb_cuda_recover();
-  }
-  pthread_mutex_unlock(&lock);
-}
-
 void pmb_cuda_register(pmb_cuda *cuda)
 {
   pthread_mutex_lock(&lock);
   cuda->own.device = cuda->device;
-  cuda->own.generation = pmb_cuda_generation(cuda->device);
   cuda->own.life = 1;
   cuda->next = contexts;
   contexts = cuda;
@@ -97,13 +79,12 @@ void pmb_cuda_unregister(pmb_cuda *cuda)
   }
   *at = cuda->next;
   pthread_mutex_unlock(&lock);
-  pmb_cuda_recover_if_idle();
   pmb_cuda_pinned_contexts(-1, cuda->device);
 }
 
 /* ---- memory ---- */
 
-/* Frees a buffer, unless it is already gone with the GPU's state. Call this and the next two with the lock. */
+/* Frees a buffer. Call this and the next two with the lock. */
 static void free_buffer(pmb_cuda_buffer *buffer)
 {
   pmb_cuda_owner *owner = buffer->owner;
@@ -112,9 +93,8 @@ static void free_buffer(pmb_cuda_buffer *buffer)
     at = &(*at)->next;
   }
   *at = buffer->next;
-  if (buffer->d_data && owner->generation == pmb_cuda_generation(owner->device)) {
-    cudaFree(buffer->d_data);
-  }
+  cudaFree(buffer->d_data);
+  cudaGetLastError(); /* of a GPU that failed */
   owner->bytes -= (int64_t)buffer->capacity;
   held[owner->device] -= (int64_t)buffer->capacity;
   buffer->d_data = NULL;
@@ -290,7 +270,7 @@ void pmb_cuda_account(pmb_cuda *cuda)
   context->info.device_bytes = count_bytes(cuda);
   context->info.device_peak_bytes = cuda->device_peak;
   context->info.device_sharers = cuda->volume ? sharers_of(cuda->volume, 0) : 0;
-  context->info.device_lost = cuda->own.generation != pmb_cuda_generation(cuda->device);
+  context->info.device_lost = pmb_cuda_has_failed(cuda->device);
   pthread_mutex_unlock(&lock);
 }
 
@@ -303,7 +283,7 @@ static int is_same(const pmb_cuda_volume *v, const pmb_cuda *cuda)
     memcmp(a->dims, b->dims, sizeof(a->dims)) == 0 && memcmp(a->strides, b->strides, sizeof(a->strides)) == 0 &&
     a->sample_flags == b->sample_flags && a->cell_flags == b->cell_flags &&
     a->hidden_sample_bits == b->hidden_sample_bits && a->hidden_cell_bits == b->hidden_cell_bits &&
-    v->own.device == cuda->device && v->own.generation == cuda->own.generation;
+    v->own.device == cuda->device;
 }
 
 /* Takes a volume off a context, and out of the list if it was the last context's. Call it with the lock. Returns the volume
@@ -351,7 +331,6 @@ pmb_status pmb_cuda_find_volume(pmb_cuda *cuda)
       before = NULL;
       volume->key = cuda->context->volume;
       volume->own.device = cuda->device;
-      volume->own.generation = cuda->own.generation;
       volume->next = volumes;
       volumes = volume;
     }

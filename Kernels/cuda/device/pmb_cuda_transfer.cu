@@ -297,7 +297,7 @@ pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int co
   t.cuda = cuda;
   t.name = "download";
   t.kind = cudaMemcpyDeviceToHost;
-  for (int i = 0; i < count; ++i) { /* once, since the answer changes when a GPU's state is lost */
+  for (int i = 0; i < count; ++i) {
     pinned[i] = !copies[i].wide && pmb_cuda_is_pinned(copies[i].host, copies[i].bytes);
     t.direct += pinned[i];
   }
