@@ -61,7 +61,7 @@ static void device_memory(void)
 {
   static cloud c;
   test_rng rng = { 9 };
-  OWNED_CONTEXT gpu = gpu_new(300000), cpu = cpu_new();
+  OWNED_CONTEXT gpu = gpu_new(400000), cpu = cpu_new();
   pmb_particles *particles[2];
   pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
   test_mesh ours, theirs;
