@@ -146,7 +146,7 @@ def hover(window):
     viewport = window.child(QtWidgets.QWidget, "Viewport")
     middle = QtCore.QPoint(viewport.width() // 2, viewport.height() // 2)
     found = set()
-    for across in range(0, 60, 12):
+    for across in range(0, 100, 24):  # more than a sample: ParaView shows no tooltip again for the same one
         QtWidgets.QToolTip.hideText()
         window.wait(lambda: not QtWidgets.QToolTip.text(), "the tooltip to go")
         for apart in (1, 0):
