@@ -2,7 +2,7 @@
 """Errors when ParaView loads the plugin: test_loading.py PART, with the plugin in $PMB_PLUGIN.
 
 files     no file, files that are no library, the plugin as for another processor
-versions  the plugin as for another ParaView: with other names of its libraries or of a function, or with another version
+versions  the plugin as for another ParaView (other libraries, another function, another version), and half installed
 twice     the same file, and a copy of it in another folder
 sides     on the client alone, on the server alone, and on both in either order
 
@@ -130,6 +130,7 @@ def versions(folder):
     function = b"_ZN16vtkSMSourceProxy14PostUpdateDataEb"  # PostUpdateData(bool), which the plugin calls directly
     changes = [("function", plugin.replace(function, function.replace(b"Post", b"Last")), "undefined symbol.*LastUpdate"),
                ("libraries", re.sub(rb"(libvtk\w+-pv)\d", rb"\g<1>0", plugin), r"-pv0\..*\.so.*No such file"),
+               ("half", plugin.replace(b"libvtkPMBContour.so", b"libvtkPMBMissing.so"), "libvtkPMBMissing.*: cannot open"),
                ("version", re.sub(rb"(ParaView )\d(\.\d+ with VTK)", rb"\g<1>0\2", plugin),
                 r"was built for ParaView 0\.\d+ with VTK \S+, and this is ParaView [1-9]")]
     for name, content, words in changes:
