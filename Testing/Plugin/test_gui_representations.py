@@ -150,7 +150,7 @@ def hover(window):
             QtTest.QTest.mouseMove(viewport, middle + QtCore.QPoint(across + apart, 0))
             window.settle()
         text = window.wait(QtWidgets.QToolTip.text, "a tooltip", 60)
-        match = re.search(r"Id: (\d+)\nCoords: .*\nRTData: ([\d.]+)", text)
+        match = re.search(r"Id: (\d+)\n *Coords: .*\n *RTData: ([\d.]+)", text)
         true(match is not None, f"the tooltip says {text!r}")
         point, value = int(match.group(1)), float(match.group(2))
         true(abs(values.GetValue(point) - value) < 1e-3, f"the tooltip says {text!r}, not {values.GetValue(point)}")
