@@ -432,7 +432,7 @@ pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
     job->any_join |= group->isovalues[n].join;
   }
   job->frame = context->frame;
-  job->any_flags = context->info.nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags;
+  job->any_flags = context->info.nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags || job->d_slots;
   job->first_brick = job->bricks[0] * job->bricks[1] * (uint32_t)cuda->layers[0];
   /* The points of the layer above are counted, since triangles use them. */
   job->brick_count = job->bricks[0] * job->bricks[1] * (uint32_t)pmb_smaller(cuda->layers[1] + 1, job->bricks[2]);

@@ -107,10 +107,10 @@ typedef struct pmb_cuda_job {
   int32_t last_cells[3];         /* cells along each axis of the last brick there; may be 0 */
   pmb_cuda_divisor by_bricks[2]; /* along x and y */
   uint32_t brick_count;
-  uint32_t first_brick; /* of the volume; those before it are not selected */
-  void *d_low, *d_high; /* per brick, in the sample's type */
-  uint8_t *d_flags;     /* per brick; NULL for integers of which nothing is hidden */
-  int any_flags;
+  uint32_t first_brick;                         /* of the volume; those before it are not selected */
+  void *d_low, *d_high;                         /* per brick, in the sample's type */
+  uint8_t *d_flags;                             /* per brick; NULL for integers of which nothing is hidden */
+  int any_flags;                                /* some are set, or all bricks take the full rules */
   const uint8_t *d_sample_flags, *d_cell_flags; /* as in pmb_volume */
   uint8_t hidden_sample_bits, hidden_cell_bits;
   int isovalue_count;
@@ -203,6 +203,7 @@ typedef struct pmb_cuda_demand {
   pmb_buffer missing;    /* bricks to bring */
   pmb_isovalue isovalue; /* of `active` */
   int64_t range[2];      /* layers last counted, of that isovalue */
+  int64_t counted;       /* active bricks of the range */
   int64_t most_layers;   /* of a range */
 } pmb_cuda_demand;
 

@@ -192,8 +192,8 @@ static __device__ __forceinline__ uint32_t classify_brick(const pmb_cuda_job &jo
   pmb_cuda_record *record = job.d_records + index;
   uint32_t borders = pmb_cuda_borders(job, box);
   uint32_t word, column, counts, special = PMB_CUDA_PLAIN;
-  const int full = job.d_slots || read_words<T>(job, box, row, &word, &column);
-  if (full || (job.any_flags && !is_clean(job, box))) {
+  const int equal = read_words<T>(job, box, row, &word, &column);
+  if (equal || (job.any_flags && (job.d_slots || !is_clean(job, box)))) {
     const special_result result = special_brick<T>(job, box, scratch, record);
     counts = result.counts;
     word = result.word;

@@ -85,6 +85,12 @@ static void empty_pool(pmb_cuda *cuda)
   cuda->demand.used = 0;
 }
 
+/* Bricks that have a row of the volume's samples: classify reads that of the pool's first bricks before it takes the full rules. */
+static int64_t least_room(const pmb_cuda *cuda)
+{
+  return cuda->job.bricks[0] / PMB_BRICK_ROWS + 1;
+}
+
 /* Reserves a part of the memory that is left, or less, unless the volume before has left a pool. */
 static pmb_status reserve_pool(pmb_cuda *cuda)
 {
@@ -95,11 +101,10 @@ static pmb_status reserve_pool(pmb_cuda *cuda)
     return PMB_OK;
   }
   pmb_status status = PMB_OUT_OF_MEMORY;
-  while (
-    room > 0 && (status = pmb_cuda_reserve(cuda, &cuda->demand.pool, room, size, "bricks")) == PMB_OUT_OF_MEMORY) {
-    room /= 2;
+  for (; room >= least_room(cuda) && status == PMB_OUT_OF_MEMORY; room /= 2) {
+    status = pmb_cuda_reserve(cuda, &cuda->demand.pool, room, size, "bricks");
+    cuda->demand.room = (uint32_t)room;
   }
-  cuda->demand.room = (uint32_t)room;
   return status == PMB_OUT_OF_MEMORY
     ? pmb_fail(cuda->context, status, "no memory on the GPU for bricks of %zu bytes (limit %lld)", size,
         (long long)cuda->device_limit)
@@ -119,6 +124,8 @@ static pmb_status bring_arrays(pmb_cuda *cuda)
     PMB_STEP(reserve_pool(cuda));
     char *d_low = (char *)d->summary.d_data, *d_high = d_low + (size_t)aligned * size;
     PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(d_low, 0, d->summary.capacity, cuda->compute));
+    PMB_CUDA_TRY(cuda->context,
+      cudaMemsetAsync(d->pool.d_data, 0, (size_t)least_room(cuda) * PMB_BRICK_SAMPLES * size, cuda->compute));
     PMB_CUDA_TRY(cuda->context, cudaMemcpyAsync(d_low, d->low, bytes, cudaMemcpyHostToDevice, cuda->compute));
     PMB_CUDA_TRY(cuda->context, cudaMemcpyAsync(d_high, d->high, bytes, cudaMemcpyHostToDevice, cuda->compute));
     empty_pool(cuda);
@@ -126,6 +133,7 @@ static pmb_status bring_arrays(pmb_cuda *cuda)
   }
   cuda->job.d_samples = d->pool.d_data;
   cuda->job.d_slots = (const uint32_t *)d->slots.d_data;
+  cuda->job.row_bytes = cuda->job.slice_bytes = 0;
   cuda->job.d_low = d->summary.d_data;
   cuda->job.d_high = (char *)d->summary.d_data + (size_t)aligned * size;
   return PMB_OK;
@@ -341,6 +349,7 @@ static pmb_status count_range(pmb_cuda *cuda, const pmb_group *group, int64_t be
   pmb_cuda_demand *d = &cuda->demand;
   if (cuda->counted == cuda->own.life && d->range[0] == begin && d->range[1] == end) {
     group->sizes[0] = cuda->sizes;
+    cuda->context->info.active_bricks = d->counted;
     return PMB_OK;
   }
   cuda->layers[0] = begin;
@@ -348,7 +357,9 @@ static pmb_status count_range(pmb_cuda *cuda, const pmb_group *group, int64_t be
   d->range[0] = begin;
   d->range[1] = end;
   PMB_STEP(bring_bricks(cuda, begin, end));
-  return pmb_cuda_count_group(cuda->context, group);
+  PMB_STEP(pmb_cuda_count_group(cuda->context, group));
+  d->counted = cuda->context->info.active_bricks;
+  return PMB_OK;
 }
 
 /* Counts or emits range after range. */

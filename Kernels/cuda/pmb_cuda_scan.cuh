@@ -239,7 +239,7 @@ static __device__ __forceinline__ pmb_sizes sums_before(
   if (blockIdx.x == 0 && (int)threadIdx.x == 32 * max(with_turns - 1, 0)) {
     job.d_before[active] = job.totals->sizes = { before.points + own.points, before.triangles + own.triangles };
   }
-  if (blockIdx.x == 0 && threadIdx.x == blockDim.x - 1 && (job.any_join || job.any_flags || job.d_slots)) {
+  if (blockIdx.x == 0 && threadIdx.x == blockDim.x - 1 && (job.any_join || job.any_flags)) {
     end_special(job);
   }
   return before;
