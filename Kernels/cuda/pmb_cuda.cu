@@ -178,19 +178,18 @@ static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
 }
 
 /* Bricks in each half of the summary, so that both halves are aligned. */
-static int64_t summary_bricks(const pmb_cuda *cuda)
+static int64_t summary_bricks(const pmb_cuda_job *job)
 {
-  return (cuda->context->info.bricks + 15) / 16 * 16;
+  return ((int64_t)job->brick_count + 15) / 16 * 16;
 }
 
 /* Points the job to a volume's memory on the device. */
 static void point_to_volume(pmb_cuda *cuda, const pmb_cuda_volume *volume)
 {
   pmb_cuda_job *job = &cuda->job;
-  job->brick_count = (uint32_t)cuda->context->info.bricks;
   job->d_samples = is_in_place(&volume->key) ? volume->key.samples : volume->samples.d_data;
   job->d_low = volume->summary.d_data;
-  job->d_high = (char *)volume->summary.d_data + (size_t)summary_bricks(cuda) * pmb_type_size(volume->key.type);
+  job->d_high = (char *)volume->summary.d_data + (size_t)summary_bricks(job) * pmb_type_size(volume->key.type);
   job->d_flags = (uint8_t *)volume->flags.d_data;
   job->d_sample_flags = (const uint8_t *)volume->sample_flags.d_data;
   job->d_cell_flags = (const uint8_t *)volume->cell_flags.d_data;
@@ -203,7 +202,7 @@ static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
   const pmb_volume *key = &volume->key;
   const size_t size = pmb_type_size(key->type);
-  const int64_t *dims = key->dims, bricks = summary_bricks(cuda);
+  const int64_t *dims = key->dims, bricks = summary_bricks(&cuda->job);
   const struct {
     const void *host;
     pmb_cuda_buffer *buffer;
@@ -290,7 +289,6 @@ pmb_status pmb_cuda_bind(pmb_context *context)
   for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
     cuda->kept[i].there = 0;
   }
-  memcpy(cuda->layers, context->layers, sizeof(cuda->layers));
   if (cuda->demand.host) {
     return pmb_cuda_bind_demand(cuda);
   }
@@ -369,7 +367,7 @@ static void take_sizes(pmb_context *context, pmb_cuda *cuda, const pmb_group *gr
 static pmb_status take_layers(pmb_context *context, pmb_cuda *cuda, const pmb_group *group)
 {
   pmb_cuda_job *job = &cuda->job;
-  const uint32_t end = job->bricks[0] * job->bricks[1] * (uint32_t)cuda->layers[1];
+  const uint32_t end = job->bricks[0] * job->bricks[1] * (uint32_t)context->layers[1];
   const pmb_sizes all = cuda->sizes;
   uint2 word;
   if (end >= job->brick_count) {
@@ -382,9 +380,7 @@ static pmb_status take_layers(pmb_context *context, pmb_cuda *cuda, const pmb_gr
       context, cudaMemcpy(&cuda->sizes, job->d_before + active, sizeof(cuda->sizes), cudaMemcpyDeviceToHost));
   }
   group->sizes[0] = cuda->sizes;
-  if (cuda->layers[1] == context->layers[1]) {
-    context->points_above = max(context->points_above, all.points - cuda->sizes.points);
-  }
+  context->points_above = max(context->points_above, all.points - cuda->sizes.points);
   context->info.active_bricks = active;
   job->with_triangles = active;
   return PMB_OK;
@@ -406,7 +402,8 @@ static pmb_status count_all(pmb_context *context, pmb_cuda *cuda)
   const pmb_cuda_totals *totals = cuda->totals;
   int64_t active = bricks < 4096 ? bricks : 4096 + bricks / 64, special = 1024;
   if (cuda->job.d_slots) {
-    active = special = pmb_cuda_active_on_demand(cuda);
+    PMB_STEP(pmb_cuda_bring_bricks(cuda, &active));
+    special = active;
   }
   do {
     PMB_STEP(reserve_records(cuda, active, special));
@@ -433,9 +430,7 @@ pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
   }
   job->frame = context->frame;
   job->any_flags = context->info.nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags || job->d_slots;
-  job->first_brick = job->bricks[0] * job->bricks[1] * (uint32_t)cuda->layers[0];
-  /* The points of the layer above are counted, since triangles use them. */
-  job->brick_count = job->bricks[0] * job->bricks[1] * (uint32_t)pmb_smaller(cuda->layers[1] + 1, job->bricks[2]);
+  job->first_brick = job->bricks[0] * job->bricks[1] * (uint32_t)context->layers[0];
   pmb_status status = count_all(context, cuda);
   if (status == PMB_OK) {
     take_sizes(context, cuda, group);
@@ -459,8 +454,7 @@ pmb_status pmb_cuda_count(pmb_context *context, const pmb_group *group)
     return PMB_OK;
   }
   PMB_STEP(pmb_cuda_begin(cuda, 0.5));
-  const pmb_status status =
-    cuda->demand.host ? pmb_cuda_run_demand(cuda, group, NULL) : pmb_cuda_count_group(context, group);
+  const pmb_status status = pmb_cuda_count_group(context, group);
   pmb_cuda_end(cuda);
   return status;
 }
@@ -468,7 +462,7 @@ pmb_status pmb_cuda_count(pmb_context *context, const pmb_group *group)
 pmb_status pmb_cuda_summary(pmb_context *context, pmb_buffer *copy, const void **low, const void **high)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
-  const size_t bytes = (size_t)summary_bricks(cuda) * pmb_type_size(context->volume.type);
+  const size_t bytes = (size_t)summary_bricks(&cuda->job) * pmb_type_size(context->volume.type);
   if (cuda->demand.host) {
     *low = cuda->demand.low;
     *high = cuda->demand.high;

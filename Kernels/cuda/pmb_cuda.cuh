@@ -190,21 +190,17 @@ typedef struct pmb_cuda_kept {
 } pmb_cuda_kept;
 
 /* A volume for which the GPU has too little memory. The CPU finds the summary; bricks are brought as isovalues need them, and stay
- * until the pool is full. Active bricks take part in as many turns as the pool needs, some layers at a time. */
+ * until the pool is full. */
 typedef struct pmb_cuda_demand {
   pmb_context *host;      /* has the summary; NULL: the volume fits */
   const void *low, *high; /* the summary */
-  pmb_cuda_buffer summary, slots, pool;
-  uint32_t life;       /* own.life, if these are on the device */
-  uint32_t room, used; /* bricks in the pool */
+  pmb_cuda_buffer summary, slots, pool, brought;
+  uint32_t life;      /* own.life, if these are on the device */
+  int64_t room, used; /* bricks in the pool */
   pmb_buffer active, needed,
-    slot;                /* per brick: crossed by the isovalue; it or a neighbor is; its place in the pool */
-  pmb_buffer in_layer;   /* of each layer: its active and its needed bricks */
-  pmb_buffer missing;    /* bricks to bring */
-  pmb_isovalue isovalue; /* of `active` */
-  int64_t range[2];      /* layers last counted, of that isovalue */
-  int64_t counted;       /* active bricks of the range */
-  int64_t most_layers;   /* of a range */
+    slot;              /* per brick: an isovalue crosses it; it or a neighbor is active; its place in the pool */
+  pmb_buffer in_layer; /* counts of each layer */
+  pmb_buffer missing;  /* bricks to bring */
 } pmb_cuda_demand;
 
 /* Recorded after the copy of a part, and after the kernels that make points and triangles. */
@@ -243,7 +239,6 @@ typedef struct pmb_cuda {
   uint32_t epoch;
   uint32_t record_room; /* of active bricks in the arrays */
   uint32_t active;      /* bricks of the group last counted */
-  int64_t layers[2];    /* of the bricks to count: the first layer, and the one after the last */
   int empty;            /* the volume has no cell */
   uint32_t counted;     /* own.life, if the arrays hold the bricks of the group last counted */
   pmb_sizes sizes;      /* of the group last counted */
@@ -331,9 +326,8 @@ pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t cou
 pmb_status pmb_cuda_reserve_output(
   pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, int spare, size_t size, const char *what);
 void pmb_cuda_release(pmb_cuda_buffer *buffer);
-int64_t pmb_cuda_free_bytes(const pmb_cuda *cuda); /* that the context may still allocate */
-void pmb_cuda_free_buffers(pmb_cuda *cuda);        /* all of a context */
-void pmb_cuda_account(pmb_cuda *cuda);             /* fills in the fields of pmb_get_info */
+void pmb_cuda_free_buffers(pmb_cuda *cuda); /* all of a context */
+void pmb_cuda_account(pmb_cuda *cuda);      /* fills in the fields of pmb_get_info */
 /* The bound volume: find or make its record; bring it to the device for the call, by `upload`, which waits for the device; drop
  * it. */
 pmb_status pmb_cuda_find_volume(pmb_cuda *cuda);
@@ -356,18 +350,15 @@ pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group);
 /* Frees the context's buffers if a group of several isovalues ran out of memory, since a smaller group comes next. */
 void pmb_cuda_free_after_failure(pmb_cuda *cuda, const pmb_group *group, pmb_status status);
 
-/* pmb_cuda_demand.cu: volumes for which the GPU has too little memory. Bind returns PMB_OUT_OF_MEMORY where even this needs more.
- * Begin is that of a call. Run counts (mesh == NULL) or emits one isovalue, between begin and end. */
+/* pmb_cuda_demand.cu: volumes for which the GPU has too little memory. Begin is that of a call. Bring: before a count, what the job's
+ * isovalues need; *active: at least as many bricks as they cross. */
 pmb_status pmb_cuda_bind_demand(pmb_cuda *cuda);
 void pmb_cuda_free_demand(pmb_cuda *cuda);
 pmb_status pmb_cuda_begin_demand(pmb_cuda *cuda);
-int64_t pmb_cuda_active_on_demand(const pmb_cuda *cuda); /* at most, in the layers to count and the one above */
-pmb_status pmb_cuda_run_demand(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh);
+pmb_status pmb_cuda_bring_bricks(pmb_cuda *cuda, int64_t *active);
 
 /* pmb_cuda_emit.cu */
 pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
-/* Emits what is counted, and waits for it, between begin and end. */
-pmb_status pmb_cuda_emit_group(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
 
 /* pmb_cuda_pinned.cu */
 void pmb_cuda_pinned_contexts(int change, int device); /* 1: a context was made on the device; -1: destroyed */

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Volumes for which the GPU has too little memory: bricks on demand (the promise of the PMB paper, section 6).
+ * Volumes for which the GPU has too little memory: bricks on demand (PMB paper, section 6).
  *
- * A context of the CPU reads the volume once and keeps its summary. The bricks that an isovalue crosses, and their neighbors, of
- * which halos and gradients are made, go to a pool on the GPU. They stay there, so the next isovalue brings only what is missing.
- * If not all fit, the passes run over ranges of layers of bricks, one after another, as slabs of a volume do (pmb_volume). */
+ * A context of the CPU reads the volume once and keeps its summary. The bricks that isovalues cross, and their neighbors, of which
+ * halos and gradients are made, go to a pool on the GPU. They stay there, so the next isovalue brings only what is missing. */
 #include "cuda/pmb_cuda.cuh"
 
 enum { NONE = UINT32_MAX };
 
-/* The pool's part of the memory that is left; the rest is for the active bricks and the mesh. */
-enum { POOL_PART = 2 };
-
 /* Bricks of a layer. */
 typedef struct layer_counts {
-  int64_t active, needed;
+  int64_t active, needed, missing;
+  int64_t before; /* missing in the layers below */
 } layer_counts;
 
 static int64_t layer_bricks(const pmb_cuda *cuda)
@@ -21,9 +18,9 @@ static int64_t layer_bricks(const pmb_cuda *cuda)
   return (int64_t)cuda->job.bricks[0] * cuda->job.bricks[1];
 }
 
-static int64_t layer_count(const pmb_cuda *cuda)
+static size_t brick_bytes(const pmb_cuda *cuda)
 {
-  return cuda->job.bricks[2];
+  return PMB_BRICK_SAMPLES * pmb_type_size(cuda->context->volume.type);
 }
 
 /* ---- the CPU's context ---- */
@@ -77,38 +74,36 @@ static pmb_status summarize(pmb_cuda *cuda)
   return host->backend->summary(host, &none, &cuda->demand.low, &cuda->demand.high);
 }
 
-/* ---- the pool ---- */
+/* ---- memory ---- */
+
+/* Reserves the pool, if `bricks` do not fit the one that is there. It has a row of the volume's samples at least, because classify
+ * reads a row before it takes the full rules. */
+static pmb_status reserve_pool(pmb_cuda *cuda, int64_t bricks)
+{
+  pmb_cuda_demand *d = &cuda->demand;
+  const int64_t row = cuda->job.bricks[0] / PMB_BRICK_ROWS + 1, least = bricks > row ? bricks : row;
+  const size_t size = brick_bytes(cuda);
+  if (d->pool.d_data && least <= d->room) {
+    return PMB_OK;
+  }
+  d->room = d->used = 0;
+  for (int64_t spare = least / 4;; spare = 0) { /* a dragged isovalue needs other bricks */
+    const pmb_status status = pmb_cuda_reserve(cuda, &d->pool, least + spare, size, "the bricks of the isovalue");
+    if (status == PMB_OK) {
+      d->room = least + spare;
+      return pmb_cuda_check(
+        cuda->context, cudaMemsetAsync(d->pool.d_data, 0, (size_t)row * size, cuda->copy), "cudaMemsetAsync");
+    }
+    if (spare == 0) {
+      return status;
+    }
+  }
+}
 
 static void empty_pool(pmb_cuda *cuda)
 {
   memset(cuda->demand.slot.data, 0xff, (size_t)cuda->context->info.bricks * sizeof(uint32_t)); /* NONE */
   cuda->demand.used = 0;
-}
-
-/* Bricks that have a row of the volume's samples: classify reads that of the pool's first bricks before it takes the full rules. */
-static int64_t least_room(const pmb_cuda *cuda)
-{
-  return cuda->job.bricks[0] / PMB_BRICK_ROWS + 1;
-}
-
-/* Reserves a part of the memory that is left, or less, unless the volume before has left a pool. */
-static pmb_status reserve_pool(pmb_cuda *cuda)
-{
-  const size_t size = PMB_BRICK_SAMPLES * pmb_type_size(cuda->context->volume.type);
-  const int64_t left = pmb_cuda_free_bytes(cuda) / POOL_PART;
-  int64_t room = pmb_smaller(left / (int64_t)size, cuda->context->info.bricks);
-  if (cuda->demand.pool.d_data) {
-    return PMB_OK;
-  }
-  pmb_status status = PMB_OUT_OF_MEMORY;
-  for (; room >= least_room(cuda) && status == PMB_OUT_OF_MEMORY; room /= 2) {
-    status = pmb_cuda_reserve(cuda, &cuda->demand.pool, room, size, "bricks");
-    cuda->demand.room = (uint32_t)room;
-  }
-  return status == PMB_OUT_OF_MEMORY
-    ? pmb_fail(cuda->context, status, "no memory on the GPU for bricks of %zu bytes (limit %lld)", size,
-        (long long)cuda->device_limit)
-    : status;
 }
 
 /* Makes the arrays on the device, with the summary and an empty pool, unless they are there. */
@@ -118,24 +113,19 @@ static pmb_status bring_arrays(pmb_cuda *cuda)
   const int64_t bricks = cuda->context->info.bricks, aligned = (bricks + 15) / 16 * 16;
   const size_t size = pmb_type_size(cuda->context->volume.type), bytes = (size_t)bricks * size;
   if (d->life != cuda->own.life) {
-    d->used = 0;
     PMB_STEP(pmb_cuda_reserve(cuda, &d->summary, aligned, 2 * size, "the summary (bricks)"));
     PMB_STEP(pmb_cuda_reserve(cuda, &d->slots, bricks, sizeof(uint32_t), "the places of bricks"));
-    PMB_STEP(reserve_pool(cuda));
     char *d_low = (char *)d->summary.d_data, *d_high = d_low + (size_t)aligned * size;
     PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(d_low, 0, d->summary.capacity, cuda->compute));
-    PMB_CUDA_TRY(cuda->context,
-      cudaMemsetAsync(d->pool.d_data, 0, (size_t)least_room(cuda) * PMB_BRICK_SAMPLES * size, cuda->compute));
     PMB_CUDA_TRY(cuda->context, cudaMemcpyAsync(d_low, d->low, bytes, cudaMemcpyHostToDevice, cuda->compute));
     PMB_CUDA_TRY(cuda->context, cudaMemcpyAsync(d_high, d->high, bytes, cudaMemcpyHostToDevice, cuda->compute));
     empty_pool(cuda);
     d->life = cuda->own.life;
   }
-  cuda->job.d_samples = d->pool.d_data;
   cuda->job.d_slots = (const uint32_t *)d->slots.d_data;
-  cuda->job.row_bytes = cuda->job.slice_bytes = 0;
   cuda->job.d_low = d->summary.d_data;
   cuda->job.d_high = (char *)d->summary.d_data + (size_t)aligned * size;
+  cuda->job.row_bytes = cuda->job.slice_bytes = 0;
   return PMB_OK;
 }
 
@@ -151,11 +141,8 @@ static pmb_status bind(pmb_cuda *cuda)
   PMB_STEP(pmb_reserve(context, &d->active, bricks, 1, "the bricks to bring"));
   PMB_STEP(pmb_reserve(context, &d->needed, bricks, 1, "the bricks to bring"));
   PMB_STEP(pmb_reserve(context, &d->slot, bricks, sizeof(uint32_t), "the bricks to bring"));
-  PMB_STEP(pmb_reserve(context, &d->in_layer, layer_count(cuda), sizeof(layer_counts), "the bricks to bring"));
+  PMB_STEP(pmb_reserve(context, &d->in_layer, cuda->job.bricks[2], sizeof(layer_counts), "the bricks to bring"));
   d->life = 0; /* what is on the device is of another volume */
-  d->range[0] = d->range[1] = -1;
-  d->most_layers = layer_count(cuda);
-  context->at_once = 1;
   PMB_STEP(pmb_cuda_begin_call(cuda));
   const pmb_status status = bring_arrays(cuda);
   pmb_cuda_end(cuda);
@@ -191,18 +178,15 @@ pmb_status pmb_cuda_begin_demand(pmb_cuda *cuda)
   return status;
 }
 
-/* ---- the bricks of an isovalue ---- */
+/* ---- the bricks of isovalues ---- */
 
-/* Marks bricks that the isovalue may cross: all that pass select takes. */
-template <class T> static cudaError_t mark(const pmb_cuda_demand *d, T, int64_t begin, int64_t end, uint8_t *active)
+/* Whether any of the next marks is set; *n: how many that are, 8 or what is left. */
+static int any_mark(const uint8_t *marks, int64_t left, int *n)
 {
-  const T *low = (const T *)d->low, *high = (const T *)d->high;
-  const double value = d->isovalue.value, as_float = d->isovalue.join ? (double)d->isovalue.f32 : value;
-  const double least = fmin(value, as_float), greatest = fmax(value, as_float);
-  for (int64_t b = begin; b < end; ++b) {
-    active[b] = (double)low[b] <= greatest && (double)high[b] >= least;
-  }
-  return cudaSuccess;
+  uint64_t word = 0;
+  *n = left < 8 ? (int)left : 8;
+  memcpy(&word, marks, (size_t)*n);
+  return word != 0;
 }
 
 static int64_t sum_of(const uint8_t *marks, int64_t count)
@@ -214,203 +198,155 @@ static int64_t sum_of(const uint8_t *marks, int64_t count)
   return sum;
 }
 
+/* Marks bricks that an isovalue may cross, all that pass select takes. */
+template <class T>
+static cudaError_t mark(
+  const pmb_cuda_demand *d, T, const pmb_isovalue *isovalue, int64_t begin, int64_t count, uint8_t *active)
+{
+  const T *low = (const T *)d->low + begin, *high = (const T *)d->high + begin;
+  const double value = isovalue->value, as_float = isovalue->join ? (double)isovalue->f32 : value;
+  const double least = fmin(value, as_float), greatest = fmax(value, as_float);
+  for (int64_t b = 0; b < count; ++b) {
+    active[b] |= (double)low[b] <= greatest && (double)high[b] >= least;
+  }
+  return cudaSuccess;
+}
+
 static void mark_layer(void *data, int, size_t layer)
 {
   const pmb_cuda *cuda = (const pmb_cuda *)data;
-  const int64_t begin = (int64_t)layer * layer_bricks(cuda), end = begin + layer_bricks(cuda);
-  uint8_t *active = (uint8_t *)cuda->demand.active.data;
-  PMB_CUDA_BY_TYPE(cuda->context->volume.type, mark(&cuda->demand, T(), begin, end, active));
-  ((layer_counts *)cuda->demand.in_layer.data)[layer].active = sum_of(active + begin, end - begin);
+  const int64_t count = layer_bricks(cuda), begin = (int64_t)layer * count;
+  uint8_t *active = (uint8_t *)cuda->demand.active.data + begin;
+  memset(active, 0, (size_t)count);
+  for (int n = 0; n < cuda->job.isovalue_count && begin >= cuda->job.first_brick; ++n) {
+    PMB_CUDA_BY_TYPE(
+      cuda->context->volume.type, mark(&cuda->demand, T(), &cuda->job.isovalues[n], begin, count, active));
+  }
+  ((layer_counts *)cuda->demand.in_layer.data)[layer].active = sum_of(active, count);
 }
 
-/* Marks the bricks of a layer that active bricks need: they and their neighbors. */
-static void need_layer(void *data, int, size_t at)
+/* Marks bricks of a layer that are neighbors of the active ones of a layer, or these themselves. */
+static void mark_neighbors(const pmb_cuda *cuda, const uint8_t *active, uint8_t *needed)
 {
-  const pmb_cuda *cuda = (const pmb_cuda *)data;
-  const int64_t nx = cuda->job.bricks[0], ny = cuda->job.bricks[1], layer = (int64_t)at, each = nx * ny;
-  const uint8_t *active = (const uint8_t *)cuda->demand.active.data;
-  uint8_t *needed = (uint8_t *)cuda->demand.needed.data + layer * each;
-  memset(needed, 0, (size_t)each);
-  for (int64_t z = layer > 0 ? layer - 1 : 0; z <= pmb_smaller(layer + 1, layer_count(cuda) - 1); ++z) {
-    for (int64_t b = 0; b < each; ++b) {
-      const int64_t x = b % nx, y = b / nx;
-      for (int64_t v = y > 0 ? y - 1 : 0; active[z * each + b] && v <= pmb_smaller(y + 1, ny - 1); ++v) {
-        const int64_t first = x > 0 ? x - 1 : 0, last = pmb_smaller(x + 1, nx - 1);
+  const int64_t nx = cuda->job.bricks[0], ny = cuda->job.bricks[1];
+  for (int64_t b = 0, n; b < nx * ny; b += n) {
+    int marks;
+    const int any = any_mark(active + b, nx * ny - b, &marks);
+    n = any ? 1 : marks;
+    for (int64_t v = b / nx - 1; any && active[b] && v <= b / nx + 1; ++v) {
+      const int64_t first = b % nx > 0 ? b % nx - 1 : 0, last = pmb_smaller(b % nx + 1, nx - 1);
+      if (v >= 0 && v < ny) {
         memset(needed + v * nx + first, 1, (size_t)(last - first + 1));
       }
     }
   }
-  ((layer_counts *)cuda->demand.in_layer.data)[at].needed = sum_of(needed, each);
 }
 
-static pmb_status find_needed(pmb_cuda *cuda, const pmb_isovalue *isovalue)
+static void need_layer(void *data, int, size_t at)
 {
-  pmb_cuda_demand *d = &cuda->demand;
-  if (d->range[0] >= 0 && memcmp(&d->isovalue, isovalue, sizeof(*isovalue)) == 0) {
-    return PMB_OK;
+  const pmb_cuda *cuda = (const pmb_cuda *)data;
+  const int64_t each = layer_bricks(cuda), layer = (int64_t)at;
+  const uint8_t *active = (const uint8_t *)cuda->demand.active.data;
+  const uint32_t *slot = (const uint32_t *)cuda->demand.slot.data + layer * each;
+  uint8_t *needed = (uint8_t *)cuda->demand.needed.data + layer * each;
+  layer_counts *counts = (layer_counts *)cuda->demand.in_layer.data + layer;
+  memset(needed, 0, (size_t)each);
+  for (int64_t z = layer > 0 ? layer - 1 : 0; z <= pmb_smaller(layer + 1, cuda->job.bricks[2] - 1); ++z) {
+    mark_neighbors(cuda, active + z * each, needed);
   }
-  d->range[0] = d->range[1] = -1;
-  d->isovalue = *isovalue;
-  PMB_STEP(pmb_cuda_loop_silently(cuda, layer_count(cuda), mark_layer, cuda));
-  return pmb_cuda_loop_silently(cuda, layer_count(cuda), need_layer, cuda);
-}
-
-/* The layers whose bricks a range of layers needs: the points of the layer above are counted too. */
-static int64_t first_needed(int64_t begin)
-{
-  return begin > 0 ? begin - 1 : 0;
-}
-static int64_t end_needed(const pmb_cuda *cuda, int64_t end)
-{
-  return pmb_smaller(end + 2, layer_count(cuda));
-}
-
-static int64_t needed_bricks(const pmb_cuda *cuda, int64_t begin, int64_t end)
-{
-  int64_t count = 0;
-  for (int64_t layer = first_needed(begin); layer < end_needed(cuda, end); ++layer) {
-    count += ((const layer_counts *)cuda->demand.in_layer.data)[layer].needed;
+  counts->needed = sum_of(needed, each);
+  counts->missing = 0;
+  for (int64_t b = 0; b < each; ++b) {
+    counts->missing += needed[b] & (slot[b] == NONE);
   }
-  return count;
 }
 
-int64_t pmb_cuda_active_on_demand(const pmb_cuda *cuda)
+/* Lists the missing bricks of a layer and gives them places. */
+static void list_layer(void *data, int, size_t at)
 {
-  int64_t count = 0;
-  for (int64_t layer = cuda->layers[0]; layer < pmb_smaller(cuda->layers[1] + 1, layer_count(cuda)); ++layer) {
-    count += ((const layer_counts *)cuda->demand.in_layer.data)[layer].active;
-  }
-  return count;
-}
-
-/* The end of the longest range from a layer on whose bricks fit the pool; `begin` if none does. */
-static int64_t end_of_range(const pmb_cuda *cuda, int64_t begin)
-{
-  int64_t end = begin;
-  while (end < cuda->context->layers[1] && end - begin < cuda->demand.most_layers &&
-    needed_bricks(cuda, begin, end + 1) <= cuda->demand.room) {
-    ++end;
-  }
-  return end;
-}
-
-/* Lists bricks of [begin, end) that are needed and not in the pool. */
-static int64_t list_missing(pmb_cuda_demand *d, int64_t begin, int64_t end)
-{
-  const uint8_t *needed = (const uint8_t *)d->needed.data;
-  const uint32_t *slot = (const uint32_t *)d->slot.data;
-  uint32_t *missing = (uint32_t *)d->missing.data;
-  int64_t count = 0;
-  for (int64_t b = begin; b < end; ++b) {
-    if (needed[b] && slot[b] == NONE) {
-      missing[count++] = (uint32_t)b;
+  const pmb_cuda *cuda = (const pmb_cuda *)data;
+  const int64_t each = layer_bricks(cuda), first = (int64_t)at * each;
+  const uint8_t *needed = (const uint8_t *)cuda->demand.needed.data;
+  uint32_t *slot = (uint32_t *)cuda->demand.slot.data, *missing = (uint32_t *)cuda->demand.missing.data;
+  int64_t next = ((const layer_counts *)cuda->demand.in_layer.data)[at].before;
+  for (int64_t b = first, n; b < first + each; b += n) {
+    int marks;
+    const int any = any_mark(needed + b, first + each - b, &marks);
+    n = any ? 1 : marks;
+    if (any && needed[b] && slot[b] == NONE) {
+      missing[next] = (uint32_t)b;
+      slot[b] = (uint32_t)(cuda->demand.used + next++);
     }
   }
-  return count;
 }
 
-/* Brings what a range of layers needs. A pool without room for it is emptied first. */
-static pmb_status bring_bricks(pmb_cuda *cuda, int64_t from, int64_t to)
+/* Finds what is needed, and makes room for it: a pool without room for what is missing is emptied. Returns the sums over all layers
+ * in *all. */
+static pmb_status find_needed(pmb_cuda *cuda, layer_counts *all)
 {
   pmb_cuda_demand *d = &cuda->demand;
-  const int64_t begin = first_needed(from) * layer_bricks(cuda), end = end_needed(cuda, to) * layer_bricks(cuda);
-  const size_t size = PMB_BRICK_SAMPLES * pmb_type_size(cuda->context->volume.type);
-  PMB_STEP(pmb_reserve(cuda->context, &d->missing, needed_bricks(cuda, from, to), sizeof(uint32_t), "bricks"));
-  int64_t count = list_missing(d, begin, end);
-  if (count > d->room - d->used) {
+  const int64_t layers = cuda->job.bricks[2];
+  PMB_STEP(pmb_cuda_loop_silently(cuda, layers, mark_layer, cuda));
+  PMB_STEP(pmb_cuda_loop_silently(cuda, layers, need_layer, cuda));
+  for (int refill = 0;; refill = 1) {
+    memset(all, 0, sizeof(*all));
+    for (int64_t z = 0; z < layers; ++z) {
+      layer_counts *counts = (layer_counts *)d->in_layer.data + z;
+      counts->missing = refill ? counts->needed : counts->missing;
+      counts->before = all->missing;
+      all->active += counts->active;
+      all->needed += counts->needed;
+      all->missing += counts->missing;
+    }
+    if (refill || (d->pool.d_data && d->used + all->missing <= d->room)) {
+      break;
+    }
     empty_pool(cuda);
-    count = list_missing(d, begin, end);
+    PMB_STEP(reserve_pool(cuda, all->needed));
   }
-  if (count == 0) {
-    return PMB_OK;
+  PMB_STEP(pmb_reserve(cuda->context, &d->missing, all->missing, sizeof(uint32_t), "the bricks to bring"));
+  return pmb_cuda_loop_silently(cuda, layers, list_layer, cuda);
+}
+
+static __global__ void place_kernel(uint32_t *d_slots, const uint32_t *d_missing, uint32_t first, uint32_t count)
+{
+  const uint32_t n = blockIdx.x * PMB_CUDA_THREADS + threadIdx.x;
+  if (n < count) {
+    d_slots[d_missing[n]] = first + n;
   }
-  uint32_t *slot = (uint32_t *)d->slot.data;
+}
+
+static pmb_status bring_missing(pmb_cuda *cuda, int64_t count)
+{
+  pmb_cuda_demand *d = &cuda->demand;
   const uint32_t *missing = (const uint32_t *)d->missing.data;
-  const uint32_t used = d->used;
-  d->life = 0; /* a failure leaves bricks without samples */
-  PMB_STEP(pmb_cuda_upload_bricks(cuda, missing, count, (char *)d->pool.d_data + used * size));
-  for (int64_t n = 0; n < count; ++n) {
-    slot[missing[n]] = used + (uint32_t)n;
-  }
-  d->used += (uint32_t)count;
-  ++cuda->context->info.uploads;
+  const unsigned blocks = (unsigned)((count + PMB_CUDA_THREADS - 1) / PMB_CUDA_THREADS);
+  PMB_STEP(
+    pmb_cuda_upload_bricks(cuda, missing, count, (char *)d->pool.d_data + (size_t)d->used * brick_bytes(cuda)));
+  PMB_STEP(pmb_cuda_reserve(cuda, &d->brought, count, sizeof(*missing), "the bricks to bring"));
   PMB_CUDA_TRY(cuda->context,
-    cudaMemcpyAsync((uint32_t *)d->slots.d_data + begin, slot + begin, (size_t)(end - begin) * sizeof(*slot),
-      cudaMemcpyHostToDevice, cuda->compute));
-  d->life = cuda->own.life;
+    cudaMemcpyAsync(
+      d->brought.d_data, missing, (size_t)count * sizeof(*missing), cudaMemcpyHostToDevice, cuda->compute));
+  PMB_STEP(pmb_cuda_check(cuda->context,
+    pmb_cuda_launch(cuda, 0, place_kernel, blocks, PMB_CUDA_THREADS, 0, (uint32_t *)d->slots.d_data,
+      (const uint32_t *)d->brought.d_data, (uint32_t)d->used, (uint32_t)count),
+    "launch of place"));
+  d->used += count;
+  ++cuda->context->info.uploads;
   return PMB_OK;
 }
 
-/* ---- count and emit ---- */
-
-/* Counts some layers, unless they are what was counted last. */
-static pmb_status count_range(pmb_cuda *cuda, const pmb_group *group, int64_t begin, int64_t end)
+pmb_status pmb_cuda_bring_bricks(pmb_cuda *cuda, int64_t *active)
 {
-  pmb_cuda_demand *d = &cuda->demand;
-  if (cuda->counted == cuda->own.life && d->range[0] == begin && d->range[1] == end) {
-    group->sizes[0] = cuda->sizes;
-    cuda->context->info.active_bricks = d->counted;
-    return PMB_OK;
+  layer_counts all;
+  const uint32_t life = cuda->demand.life;
+  cuda->demand.life = 0; /* a failure leaves places without samples */
+  PMB_STEP(find_needed(cuda, &all));
+  if (all.missing > 0) {
+    PMB_STEP(bring_missing(cuda, all.missing));
   }
-  cuda->layers[0] = begin;
-  cuda->layers[1] = end;
-  d->range[0] = begin;
-  d->range[1] = end;
-  PMB_STEP(bring_bricks(cuda, begin, end));
-  PMB_STEP(pmb_cuda_count_group(cuda->context, group));
-  d->counted = cuda->context->info.active_bricks;
+  cuda->demand.life = life;
+  cuda->job.d_samples = cuda->demand.pool.d_data;
+  *active = all.active;
   return PMB_OK;
-}
-
-/* Counts or emits range after range. */
-static pmb_status run_ranges(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh)
-{
-  pmb_context *context = cuda->context;
-  const int64_t first = context->layers[0], last = context->layers[1];
-  const double from = context->crew.fraction_begin, whole = context->crew.fraction_end - from;
-  pmb_sizes size, total = { 0, 0 };
-  pmb_group part = { group->isovalues, &size, 1, group->base };
-  int64_t active = 0;
-  PMB_STEP(bring_arrays(cuda));
-  PMB_STEP(find_needed(cuda, group->isovalues));
-  for (int64_t begin = first, end; begin < last; begin = end) {
-    end = end_of_range(cuda, begin);
-    if (end == begin) {
-      return pmb_fail(context, PMB_OUT_OF_MEMORY,
-        "no memory on the GPU for %lld bricks of %d samples, those of a layer and its neighbors: room for %u (limit %lld)",
-        (long long)needed_bricks(cuda, begin, begin + 1), PMB_BRICK_SAMPLES, cuda->demand.room,
-        (long long)cuda->device_limit);
-    }
-    context->crew.fraction_begin = from + whole * (double)(begin - first) / (double)(last - first);
-    context->crew.fraction_end = from + whole * (double)(end - first) / (double)(last - first);
-    PMB_STEP(count_range(cuda, &part, begin, end));
-    PMB_STEP(mesh ? pmb_cuda_emit_group(context, &part, mesh) : PMB_OK);
-    part.base.points += size.points;
-    part.base.triangles += size.triangles;
-    total.points += size.points;
-    total.triangles += size.triangles;
-    active += context->info.active_bricks;
-  }
-  group->sizes[0] = total;
-  context->info.active_bricks = active;
-  return PMB_OK;
-}
-
-pmb_status pmb_cuda_run_demand(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh)
-{
-  pmb_context *context = cuda->context;
-  pmb_cuda_demand *d = &cuda->demand;
-  const double from = context->crew.fraction_begin, to = context->crew.fraction_end;
-  pmb_status status;
-  while ((status = run_ranges(cuda, group, mesh)) == PMB_OUT_OF_MEMORY && d->range[1] - d->range[0] > 1) {
-    d->most_layers = (d->range[1] - d->range[0]) / 2; /* fewer active bricks, and a smaller mesh */
-    cudaStreamSynchronize(cuda->compute);
-    pmb_cuda_free_buffers(cuda);
-    context->error[0] = '\0';
-    context->crew.fraction_begin = from;
-    context->crew.fraction_end = to;
-  }
-  context->crew.fraction_begin = from;
-  context->crew.fraction_end = to;
-  return status;
 }

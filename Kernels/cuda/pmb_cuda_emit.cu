@@ -163,17 +163,6 @@ static pmb_status emit_counted(pmb_context *context, const pmb_group *group, con
   return pmb_cuda_emit_surface(cuda, &surface, pmb_cuda_enqueue_emit);
 }
 
-pmb_status pmb_cuda_emit_group(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh)
-{
-  pmb_cuda *cuda = (pmb_cuda *)context->state;
-  const pmb_status status = emit_counted(context, group, mesh);
-  const cudaError_t error = cudaStreamSynchronize(cuda->compute);
-  PMB_STEP(status);
-  PMB_STEP(pmb_cuda_check(context, error, "vertices and triangles"));
-  pmb_cuda_take_ranges(cuda, mesh);
-  return PMB_OK;
-}
-
 pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
@@ -183,10 +172,15 @@ pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb
   }
   PMB_STEP(pmb_cuda_begin(cuda, 0.5));
   pmb_status status = pmb_cuda_check_mesh(cuda, mesh);
-  if (status == PMB_OK) {
-    status = cuda->demand.host ? pmb_cuda_run_demand(cuda, group, mesh) : pmb_cuda_emit_group(context, group, mesh);
-  }
+  status = status == PMB_OK ? emit_counted(context, group, mesh) : status;
+  const cudaError_t error = cudaStreamSynchronize(cuda->compute);
   pmb_cuda_free_after_failure(cuda, group, status);
+  if (status == PMB_OK) {
+    status = pmb_cuda_check(context, error, "vertices and triangles");
+  }
+  if (status == PMB_OK) {
+    pmb_cuda_take_ranges(cuda, mesh);
+  }
   pmb_cuda_end(cuda);
   context->crew.fraction_end = end;
   return status == PMB_OK ? pmb_report(cuda->context, cuda->context->crew.fraction_end) : status;

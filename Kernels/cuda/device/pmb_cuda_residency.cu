@@ -211,16 +211,6 @@ static cudaError_t allocate(pmb_cuda *cuda, pmb_cuda_buffer *buffer, size_t byte
   return error;
 }
 
-int64_t pmb_cuda_free_bytes(const pmb_cuda *cuda)
-{
-  size_t available = 0, total = 0;
-  cudaMemGetInfo(&available, &total);
-  pthread_mutex_lock(&lock);
-  const int64_t left = cuda->device_limit ? cuda->device_limit - held[cuda->device] : INT64_MAX;
-  pthread_mutex_unlock(&lock);
-  return left < (int64_t)available ? left : (int64_t)available;
-}
-
 /* Counts the bytes of a context with its volume, and updates the peak. Call it with the lock. */
 static int64_t count_bytes(pmb_cuda *cuda)
 {
