@@ -299,7 +299,7 @@ typedef struct pmb_info {
   const char *device_name;   /* the GPU's, such as "NVIDIA H200"; NULL on the CPU; valid as long as the context */
   int device_number;         /* of the GPU in use, counted from 1; 0 on the CPU */
   int device_sharers;        /* contexts that have the bound volume on the GPU together, this one included */
-  int64_t uploads;           /* times that this context has brought a volume to the GPU */
+  int64_t uploads;           /* times that this context has brought a volume, or bricks of a large one, to the GPU */
   int device_lost;           /* the GPU failed, in any call of this process, which cannot use it any more */
 } pmb_info;
 
