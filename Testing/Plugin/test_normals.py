@@ -26,12 +26,10 @@ def picture_and_table():
     equal(len(printed), 3, f"choices in {lines}")
     equal(guide_table(), printed, "angles in the user's guide")
     equal(picture.shape, pixels(os.path.join(DOCS, "normals.png")).shape[:2], "size of the picture in Docs/")
-    # Without the titles.
     height, width = ((size - SEPARATOR) // 2 for size in picture.shape)
     parts = [picture[row:row + height - 40, column:column + width]
-             for row in (0, height + SEPARATOR) for column in (0, width + SEPARATOR)]
-    steps = [abs(part[1:] - part[:-1]).mean() for part in parts]
-    central, sobel, none, forward = steps
+             for row in (0, height + SEPARATOR) for column in (0, width + SEPARATOR)]  # 40: the title
+    central, sobel, none, forward = steps = [abs(part[1:] - part[:-1]).mean() for part in parts]
     true(none > forward > central > sobel, f"steps from pixel to pixel, from the roughest to the smoothest: {steps}")
 
 
