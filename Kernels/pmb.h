@@ -115,7 +115,8 @@ typedef struct pmb_options {
   int device_number;
   /* Bytes that all contexts of this process together may hold on the GPU when this context takes more; 0: no limit but the
    * GPU's own. Before a call fails, idle contexts release what they hold there, the least recently used first. They bring
-   * it back by themselves. */
+   * it back by themselves. Of a volume in host memory that does not fit, without hidden samples and cells, only the bricks that
+   * isovalues cross are brought, with their neighbors, and kept as long as there is room. Rays need all of it, and an attribute all of its own samples. */
   int64_t device_memory_limit;
 } pmb_options;
 

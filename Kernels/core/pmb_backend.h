@@ -184,8 +184,19 @@ void pmb_free_buffers(pmb_context *context, pmb_buffer *const *buffers);
     }                               \
   } while (0)
 
-/* Checks the first member of a public struct. PMB_OK or PMB_INVALID. */
-pmb_status pmb_check_size(pmb_context *context, const char *name, size_t is, size_t wanted);
+/* A public struct begins with the size that the caller knows: that of any version since 1.0.0, whose last member was `last`.
+ * PMB_TAKE makes `given` point to a copy of the present size, with zeros for what the caller does not know; else it returns
+ * PMB_INVALID from the calling function. pmb_give writes as much of a result as the caller knows. */
+#define PMB_FIRST_SIZE(type, last) ((offsetof(type, last) + sizeof(((type *)0)->last) + 7) / 8 * 8)
+#define PMB_TAKE(context, type, last, given)                                                           \
+  type given##_taken;                                                                                  \
+  PMB_STEP(pmb_take(context, #type, given, PMB_FIRST_SIZE(type, last), &given##_taken, sizeof(type))); \
+  given = &given##_taken
+
+/* taken: NULL, to check the size alone. PMB_OK or PMB_INVALID. */
+pmb_status pmb_take(
+  pmb_context *context, const char *name, const void *given, size_t first_size, void *taken, size_t size);
+void pmb_give(const void *result, void *to);
 
 /* Sets the error text (printf's format) and returns the status. */
 pmb_status pmb_fail(pmb_context *context, pmb_status status, const char *format, ...)

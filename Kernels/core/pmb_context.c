@@ -141,16 +141,31 @@ pmb_status pmb_check_host(pmb_context *context, const char *call, int on_device)
     : PMB_OK;
 }
 
-pmb_status pmb_check_size(pmb_context *context, const char *name, size_t is, size_t wanted)
+pmb_status pmb_take(
+  pmb_context *context, const char *name, const void *given, size_t first_size, void *taken, size_t size)
 {
-  return is == wanted
-    ? PMB_OK
-    : pmb_fail(context, PMB_INVALID, "%s.struct_size is %zu; set it to sizeof(%s), %zu", name, is, name, wanted);
+  const size_t known = given ? *(const size_t *)given : 0;
+  if (known < first_size || known > size) {
+    return pmb_fail(
+      context, PMB_INVALID, "%s.struct_size is %zu; set it to sizeof(%s), %zu", name, known, name, size);
+  }
+  if (taken) {
+    memset(taken, 0, size);
+    memcpy(taken, given, known);
+    *(size_t *)taken = size;
+  }
+  return PMB_OK;
+}
+
+void pmb_give(const void *result, void *to)
+{
+  const size_t known = *(size_t *)to;
+  memcpy(to, result, known);
+  *(size_t *)to = known;
 }
 
 static pmb_status check_options(const pmb_options *options)
 {
-  PMB_STEP(pmb_check_size(NULL, "pmb_options", options->struct_size, sizeof(*options)));
   if (options->device < PMB_DEVICE_AUTOMATIC || options->device > PMB_DEVICE_GPU) {
     return pmb_fail(NULL, PMB_INVALID,
       "pmb_options.device is %d; use PMB_DEVICE_AUTOMATIC, PMB_DEVICE_CPU or PMB_DEVICE_GPU", (int)options->device);
@@ -208,6 +223,7 @@ pmb_status pmb_create(const pmb_options *options, pmb_context **context)
     return pmb_fail(NULL, PMB_INVALID, "pmb_create: the address for the context is NULL");
   }
   *context = NULL;
+  PMB_TAKE(NULL, pmb_options, device_memory_limit, options);
   PMB_STEP(check_options(options));
   pmb_memory memory = { .allocator = options->allocator };
   pmb_context *made = pmb_memory_take(&memory, 1, sizeof(*made));
@@ -323,10 +339,6 @@ static pmb_status check_strides(pmb_context *context, pmb_volume *volume)
 
 static pmb_status check_volume(pmb_context *context, const pmb_volume *volume)
 {
-  if (!volume) {
-    return pmb_fail(context, PMB_INVALID, "pmb_bind: the volume is NULL");
-  }
-  PMB_STEP(pmb_check_size(context, "pmb_volume", volume->struct_size, sizeof(*volume)));
   if (pmb_type_size(volume->type) == 0) {
     return pmb_fail(
       context, PMB_INVALID, "pmb_bind: sample type is %d; use a value of pmb_type, 1 to 10", (int)volume->type);
@@ -346,13 +358,17 @@ static pmb_status check_volume(pmb_context *context, const pmb_volume *volume)
 static int fits_memory(const pmb_context *context, const pmb_volume *next)
 {
   const pmb_volume *v = &context->volume;
-  return context->bound && next && next->struct_size == sizeof(*next) && v->type == next->type &&
-    memcmp(v->dims, next->dims, sizeof(v->dims)) == 0 && v->on_device == next->on_device &&
+  return context->bound && next && next->struct_size >= PMB_FIRST_SIZE(pmb_volume, layer_count) &&
+    v->type == next->type && memcmp(v->dims, next->dims, sizeof(v->dims)) == 0 && v->on_device == next->on_device &&
     !v->sample_flags == !next->sample_flags && !v->cell_flags == !next->cell_flags;
 }
 
 static pmb_status bind_volume(pmb_context *context, const pmb_volume *volume)
 {
+  if (!volume) {
+    return pmb_fail(context, PMB_INVALID, "pmb_bind: the volume is NULL");
+  }
+  PMB_TAKE(context, pmb_volume, layer_count, volume);
   PMB_STEP(check_volume(context, volume));
   context->volume = *volume;
   PMB_STEP(check_layers(context, volume));
@@ -387,12 +403,8 @@ pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)
   return PMB_OK;
 }
 
-static pmb_status check_request(pmb_context *context, const pmb_request *request, const pmb_sizes *sizes)
+static pmb_status check_request(pmb_context *context, const pmb_request *request)
 {
-  if (!request || !sizes) {
-    return pmb_fail(context, PMB_INVALID, "pmb_count: %s is NULL", request ? "sizes" : "the request");
-  }
-  PMB_STEP(pmb_check_size(context, "pmb_request", request->struct_size, sizeof(*request)));
   if (!context->bound) {
     return pmb_fail(context, PMB_INVALID, "pmb_count: no volume is bound; call pmb_bind first");
   }
@@ -481,7 +493,11 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
   }
   PMB_STEP(pmb_begin(context));
   context->counted = 0;
-  PMB_STEP(check_request(context, request, sizes));
+  if (!request || !sizes) {
+    return pmb_fail(context, PMB_INVALID, "pmb_count: %s is NULL", request ? "sizes" : "the request");
+  }
+  PMB_TAKE(context, pmb_request, remove_degenerate, request);
+  PMB_STEP(check_request(context, request));
   const int64_t n = request->isovalue_count;
   PMB_STEP(pmb_reserve(context, &context->isovalues, n + 1, sizeof(pmb_isovalue), "the isovalues"));
   PMB_STEP(pmb_reserve(context, &context->sizes, n + 1, sizeof(pmb_sizes), "the isovalues"));
@@ -512,16 +528,17 @@ void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user)
 
 pmb_status pmb_get_info(pmb_context *context, pmb_info *info)
 {
-  if (!context || !info || info->struct_size != sizeof(*info)) {
+  if (!context) {
     return PMB_INVALID;
   }
+  PMB_STEP(pmb_take(context, "pmb_info", info, PMB_FIRST_SIZE(pmb_info, device_lost), NULL, sizeof(*info)));
   if (context->backend->refresh) {
     context->backend->refresh(context);
   }
-  *info = context->info;
-  info->struct_size = sizeof(*info);
-  info->bytes = context->memory.bytes;
-  info->peak_bytes = context->memory.peak;
-  info->threads = context->crew.workers;
+  pmb_info now = context->info;
+  now.bytes = context->memory.bytes;
+  now.peak_bytes = context->memory.peak;
+  now.threads = context->crew.workers;
+  pmb_give(&now, info);
   return PMB_OK;
 }

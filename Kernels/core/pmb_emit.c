@@ -44,7 +44,6 @@ static pmb_status check_arrays(pmb_context *context, const char *call, const pmb
 
 pmb_status pmb_check_filled(pmb_context *context, const char *call, const pmb_mesh *mesh, pmb_sizes total)
 {
-  PMB_STEP(pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)));
   PMB_STEP(pmb_check_host(context, call, mesh->on_device));
   if ((!mesh->points && total.points > 0) || (!mesh->triangles && total.triangles > 0)) {
     return pmb_fail(context, PMB_INVALID, "%s: the mesh's %s are NULL; both points and triangles are needed", call,
@@ -55,7 +54,6 @@ pmb_status pmb_check_filled(pmb_context *context, const char *call, const pmb_me
 
 pmb_status pmb_check_mesh(pmb_context *context, const char *call, const pmb_mesh *mesh, pmb_sizes total)
 {
-  PMB_STEP(pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)));
   PMB_STEP(pmb_check_host(context, call, mesh->on_device && context->info.device != PMB_DEVICE_GPU));
   PMB_STEP(check_arrays(context, call, mesh, total));
   if (mesh->id_type == PMB_INT32 &&
@@ -118,6 +116,7 @@ pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
   if (!context->counted) {
     return pmb_fail(context, PMB_INVALID, "pmb_emit: nothing is counted; call pmb_count first");
   }
+  PMB_TAKE(context, pmb_mesh, normal_ranges, mesh);
   PMB_STEP(pmb_check_mesh(context, "pmb_emit", mesh, context->total));
   pmb_begin_mesh(mesh);
   PMB_STEP(pmb_run_groups(context, mesh, &total));

@@ -88,7 +88,7 @@ static pmb_status reserve_pool(pmb_cuda *cuda, int64_t bricks)
   }
   d->room = d->used = 0;
   for (int64_t spare = least / 4;; spare = 0) { /* a dragged isovalue needs other bricks */
-    const pmb_status status = pmb_cuda_reserve(cuda, &d->pool, least + spare, size, "the bricks of the isovalue");
+    const pmb_status status = pmb_cuda_reserve(cuda, &d->pool, least + spare, size, "the active bricks");
     if (status == PMB_OK) {
       d->room = least + spare;
       return pmb_cuda_check(
@@ -114,7 +114,7 @@ static pmb_status bring_arrays(pmb_cuda *cuda)
   const size_t size = pmb_type_size(cuda->context->volume.type), bytes = (size_t)bricks * size;
   if (d->life != cuda->own.life) {
     PMB_STEP(pmb_cuda_reserve(cuda, &d->summary, aligned, 2 * size, "the summary (bricks)"));
-    PMB_STEP(pmb_cuda_reserve(cuda, &d->slots, bricks, sizeof(uint32_t), "the places of bricks"));
+    PMB_STEP(pmb_cuda_reserve(cuda, &d->slots, bricks, sizeof(uint32_t), "the summary (bricks)"));
     char *d_low = (char *)d->summary.d_data, *d_high = d_low + (size_t)aligned * size;
     PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(d_low, 0, d->summary.capacity, cuda->compute));
     PMB_CUDA_TRY(cuda->context, cudaMemcpyAsync(d_low, d->low, bytes, cudaMemcpyHostToDevice, cuda->compute));
@@ -138,10 +138,10 @@ static pmb_status bind(pmb_cuda *cuda)
     PMB_STEP(make_host(cuda));
   }
   PMB_STEP(summarize(cuda));
-  PMB_STEP(pmb_reserve(context, &d->active, bricks, 1, "the bricks to bring"));
-  PMB_STEP(pmb_reserve(context, &d->needed, bricks, 1, "the bricks to bring"));
-  PMB_STEP(pmb_reserve(context, &d->slot, bricks, sizeof(uint32_t), "the bricks to bring"));
-  PMB_STEP(pmb_reserve(context, &d->in_layer, cuda->job.bricks[2], sizeof(layer_counts), "the bricks to bring"));
+  PMB_STEP(pmb_reserve(context, &d->active, bricks, 1, "the summary (bricks)"));
+  PMB_STEP(pmb_reserve(context, &d->needed, bricks, 1, "the summary (bricks)"));
+  PMB_STEP(pmb_reserve(context, &d->slot, bricks, sizeof(uint32_t), "the summary (bricks)"));
+  PMB_STEP(pmb_reserve(context, &d->in_layer, cuda->job.bricks[2], sizeof(layer_counts), "the summary (bricks)"));
   d->life = 0; /* what is on the device is of another volume */
   PMB_STEP(pmb_cuda_begin_call(cuda));
   const pmb_status status = bring_arrays(cuda);
@@ -304,7 +304,7 @@ static pmb_status find_needed(pmb_cuda *cuda, layer_counts *all)
     empty_pool(cuda);
     PMB_STEP(reserve_pool(cuda, all->needed));
   }
-  PMB_STEP(pmb_reserve(cuda->context, &d->missing, all->missing, sizeof(uint32_t), "the bricks to bring"));
+  PMB_STEP(pmb_reserve(cuda->context, &d->missing, all->missing, sizeof(uint32_t), "the summary (bricks)"));
   return pmb_cuda_loop_silently(cuda, layers, list_layer, cuda);
 }
 
@@ -323,7 +323,7 @@ static pmb_status bring_missing(pmb_cuda *cuda, int64_t count)
   const unsigned blocks = (unsigned)((count + PMB_CUDA_THREADS - 1) / PMB_CUDA_THREADS);
   PMB_STEP(
     pmb_cuda_upload_bricks(cuda, missing, count, (char *)d->pool.d_data + (size_t)d->used * brick_bytes(cuda)));
-  PMB_STEP(pmb_cuda_reserve(cuda, &d->brought, count, sizeof(*missing), "the bricks to bring"));
+  PMB_STEP(pmb_cuda_reserve(cuda, &d->brought, count, sizeof(*missing), "the summary (bricks)"));
   PMB_CUDA_TRY(cuda->context,
     cudaMemcpyAsync(
       d->brought.d_data, missing, (size_t)count * sizeof(*missing), cudaMemcpyHostToDevice, cuda->compute));

@@ -91,7 +91,6 @@ static void sum_up(const pmb_curve *c, int workers, int64_t offset, int64_t *cou
 
 static pmb_status check(pmb_context *context, const pmb_histogram_request *request)
 {
-  PMB_STEP(pmb_check_size(context, "pmb_histogram_request", request ? request->struct_size : 0, sizeof(*request)));
   if (!context->bound) {
     return pmb_fail(context, PMB_INVALID, "pmb_histogram: no volume is bound; call pmb_bind first");
   }
@@ -136,6 +135,7 @@ static pmb_status count_bricks(
 pmb_status pmb_histogram(pmb_context *context, const pmb_histogram_request *request)
 {
   PMB_STEP(pmb_begin(context));
+  PMB_TAKE(context, pmb_histogram_request, touched, request);
   return pmb_histogram_without(context, request, (pmb_fill){ NAN, 0 });
 }
 

@@ -101,9 +101,7 @@ static pmb_status emit(
   void *memory[PMB_GL_BUFFERS] = { NULL, NULL, NULL };
   size_t bytes[PMB_GL_BUFFERS] = { 0, 0, 0 };
   context->error[0] = '\0';
-  if (pmb_check_size(context, "pmb_gl_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)) != PMB_OK) {
-    return PMB_INVALID;
-  }
+  PMB_TAKE(context, pmb_gl_mesh, scale, mesh);
   if (!is_counted) {
     return pmb_fail(context, PMB_INVALID, "%s: nothing is counted; call %s first", from->call, from->count);
   }
@@ -168,9 +166,7 @@ pmb_status pmb_cast_rays_gl(pmb_context *context, pmb_gl_buffers *buffers, const
     return PMB_INVALID;
   }
   context->error[0] = '\0';
-  if (pmb_check_size(context, "pmb_ray_request", request ? request->struct_size : 0, sizeof(*request)) != PMB_OK) {
-    return PMB_INVALID;
-  }
+  PMB_TAKE(context, pmb_ray_request, on_device, request);
   pmb_status status = map(context, buffers, "pmb_cast_rays_gl", memory, bytes);
   if (status == PMB_OK) {
     status = cast_mapped(context, request, memory, bytes);
@@ -208,10 +204,7 @@ pmb_status pmb_find_visible_gl(pmb_context *context, pmb_gl_buffers *mesh, pmb_g
     return PMB_INVALID;
   }
   context->error[0] = '\0';
-  if (pmb_check_size(context, "pmb_visible_request", request ? request->struct_size : 0, sizeof(*request)) !=
-    PMB_OK) {
-    return PMB_INVALID;
-  }
+  PMB_TAKE(context, pmb_visible_request, on_device, request);
   pmb_status status = map(context, mesh, call, memory, bytes);
   if (status != PMB_OK) {
     return status;

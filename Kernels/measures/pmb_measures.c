@@ -439,18 +439,24 @@ static pmb_status measure_part(measuring *m, double share, pmb_measures *measure
   return PMB_OK;
 }
 
+/* Result i of the caller's, whose structs may be smaller. */
+static void *result_of(pmb_measures *measures, int64_t i)
+{
+  return (char *)measures + (size_t)i * measures->struct_size;
+}
+
 static pmb_status check_request(
-  pmb_context *context, const pmb_measure_request *request, const pmb_measures *measures)
+  pmb_context *context, const pmb_measure_request *request, const pmb_mesh *mesh, pmb_measures *measures)
 {
   pmb_sizes total = { 0, 0 };
-  PMB_STEP(pmb_check_size(context, "pmb_measure_request", request ? request->struct_size : 0, sizeof(*request)));
   if (request->part_count < 0 || (request->part_count > 0 && (!request->parts || !measures))) {
     return pmb_fail(context, PMB_INVALID, "pmb_measure: part_count is %lld, parts is %s and measures %s",
       (long long)request->part_count, request->parts ? "set" : "NULL", measures ? "set" : "NULL");
   }
   for (int64_t i = 0; i < request->part_count; ++i) {
     const pmb_sizes part = request->parts[i];
-    PMB_STEP(pmb_check_size(context, "pmb_measures", measures[i].struct_size, sizeof(*measures)));
+    PMB_STEP(pmb_take(context, "pmb_measures", result_of(measures, i), PMB_FIRST_SIZE(pmb_measures, closed), NULL,
+      sizeof(*measures)));
     if (part.points < 0 || part.triangles < 0 || part.points > INT64_MAX / 8 - total.points ||
       part.triangles > INT64_MAX / 8 - total.triangles) {
       return pmb_fail(context, PMB_INVALID, "pmb_measure: part %lld has %lld points and %lld triangles", (long long)i,
@@ -459,15 +465,17 @@ static pmb_status check_request(
     total.points += part.points;
     total.triangles += part.triangles;
   }
-  return pmb_check_filled(context, "pmb_measure", request->mesh, total);
+  return pmb_check_filled(context, "pmb_measure", mesh, total);
 }
 
 pmb_status pmb_measure(pmb_context *context, const pmb_measure_request *request, pmb_measures *measures)
 {
   PMB_STEP(pmb_begin(context));
-  PMB_STEP(check_request(context, request, measures));
-  const int64_t count = request->part_count;
+  PMB_TAKE(context, pmb_measure_request, left_out, request);
   const pmb_mesh *mesh = request->mesh;
+  PMB_TAKE(context, pmb_mesh, normal_ranges, mesh);
+  PMB_STEP(check_request(context, request, mesh, measures));
+  const int64_t count = request->part_count;
   const size_t id_size = pmb_type_size(mesh->id_type), real_size = pmb_type_size(mesh->point_type);
   measuring m = { .context = context, .mesh = mesh };
   pmb_status status = PMB_OK;
@@ -481,13 +489,15 @@ pmb_status pmb_measure(pmb_context *context, const pmb_measure_request *request,
       .scale = 1 };
     memset(m.counts, 0, sizeof(m.counts));
     context->crew.fraction_end = (double)i / (double)count;
-    status = measure_part(&m, 1 / (double)count, &measures[i]);
+    pmb_measures found = { 0 };
+    status = measure_part(&m, 1 / (double)count, &found);
+    pmb_give(&found, result_of(measures, i));
     m.before.points += m.size.points;
     m.before.triangles += m.size.triangles;
   }
   pmb_free_buffers(context, (pmb_buffer *[]){ &m.chunks, &m.parents, &m.uses, &m.ends, &m.records, NULL });
   for (int64_t i = 0; i < count && status != PMB_OK; ++i) {
-    measures[i] = (pmb_measures){ .struct_size = sizeof(*measures) };
+    pmb_give(&(pmb_measures){ 0 }, result_of(measures, i));
   }
   return status;
 }

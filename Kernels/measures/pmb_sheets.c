@@ -474,6 +474,7 @@ pmb_status pmb_split_sheets(
   }
   *copied = NULL;
   PMB_STEP(pmb_begin(context));
+  PMB_TAKE(context, pmb_mesh, normal_ranges, mesh);
   PMB_STEP(check(context, mesh, parts, part_count));
   pmb_status status = PMB_OK;
   sheets s = { .context = context, .mesh = mesh };

@@ -103,6 +103,7 @@ typedef struct pmb_particle_scratch {
 struct pmb_particles {
   pmb_context *context;
   pmb_particle_request request; /* with defaults filled in */
+  pmb_particle_bounds whole;    /* of the request */
   int kernel;                   /* the request's, or PMB_KERNEL_SHAPED */
   int counted;
   int on_device; /* the GPU has counted */

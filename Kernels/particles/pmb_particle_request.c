@@ -74,12 +74,9 @@ static int is_positive(double x)
 pmb_status pmb_particles_check(pmb_particles *p, const pmb_particle_request *request)
 {
   pmb_context *context = p->context;
-  const size_t size = request ? request->struct_size : 0;
-  if (pmb_check_size(context, "pmb_particle_request", size, sizeof(*request)) != PMB_OK) {
-    return PMB_INVALID;
-  }
   pmb_particle_request *r = &p->request;
-  *r = *request;
+  PMB_STEP(pmb_take(
+    context, "pmb_particle_request", request, PMB_FIRST_SIZE(pmb_particle_request, anisotropic), r, sizeof(*r)));
   r->smoothing = r->smoothing == 0 ? 2 : r->smoothing;
   r->brick_limit = r->brick_limit == 0 ? (int64_t)1 << 26 : r->brick_limit;
   p->kernel = r->anisotropic ? PMB_KERNEL_SHAPED : (int)r->kernel;
@@ -113,9 +110,10 @@ pmb_status pmb_particles_check(pmb_particles *p, const pmb_particle_request *req
       "pmb_particles_count: isovalue is %g; use a finite number, above 1e-30 except with PMB_KERNEL_SPHERES",
       r->isovalue);
   }
-  if (r->whole &&
-    pmb_check_size(context, "pmb_particle_bounds", r->whole->struct_size, sizeof(*r->whole)) != PMB_OK) {
-    return PMB_INVALID;
+  if (r->whole) {
+    PMB_STEP(pmb_take(context, "pmb_particle_bounds", r->whole, PMB_FIRST_SIZE(pmb_particle_bounds, span_count),
+      &p->whole, sizeof(p->whole)));
+    r->whole = &p->whole;
   }
   if (r->whole && r->z_begin > r->z_end) {
     return pmb_fail(context, PMB_INVALID,

@@ -397,23 +397,28 @@ pmb_status pmb_particles_find_bounds(
   pmb_particles *p, const pmb_particle_request *request, pmb_particle_bounds *bounds)
 {
   PMB_STEP(begin_call(p));
-  PMB_STEP(pmb_check_size(p->context, "pmb_particle_bounds", bounds ? bounds->struct_size : 0, sizeof(*bounds)));
+  pmb_particle_bounds found;
+  PMB_STEP(pmb_take(
+    p->context, "pmb_particle_bounds", bounds, PMB_FIRST_SIZE(pmb_particle_bounds, span_count), NULL, sizeof(found)));
   PMB_STEP(pmb_particles_check(p, request));
   PMB_STEP(pmb_check_host(p->context, "pmb_particles_find_bounds", request->on_device));
-  return pmb_particles_bounds(p, bounds);
+  PMB_STEP(pmb_particles_bounds(p, &found));
+  pmb_give(&found, bounds);
+  return PMB_OK;
 }
 
 pmb_status pmb_particles_count(pmb_particles *p, const pmb_particle_request *request, pmb_particle_sizes *sizes)
 {
   PMB_STEP(begin_call(p));
-  PMB_STEP(pmb_check_size(p->context, "pmb_particle_sizes", sizes ? sizes->struct_size : 0, sizeof(*sizes)));
-  *sizes = p->sizes;
+  PMB_STEP(pmb_take(
+    p->context, "pmb_particle_sizes", sizes, PMB_FIRST_SIZE(pmb_particle_sizes, on_device), NULL, sizeof(*sizes)));
+  pmb_give(&p->sizes, sizes);
   PMB_STEP(pmb_particles_check(p, request));
   set_isovalue(p);
   PMB_STEP(count_particles(p));
   p->counted = 1;
   p->sizes.on_device = p->on_device;
-  *sizes = p->sizes;
+  pmb_give(&p->sizes, sizes);
   return PMB_OK;
 }
 
@@ -421,7 +426,6 @@ pmb_status pmb_particles_count(pmb_particles *p, const pmb_particle_request *req
 
 static pmb_status check_image(pmb_particles *p, const pmb_particle_image *image)
 {
-  PMB_STEP(pmb_check_size(p->context, "pmb_particle_image", image ? image->struct_size : 0, sizeof(*image)));
   double samples = 1;
   for (int a = 0; a < 3; ++a) {
     samples *= (double)image->dims[a];
@@ -444,6 +448,7 @@ pmb_status pmb_particles_sample(
   pmb_particles *p, const pmb_particle_request *request, const pmb_particle_image *image)
 {
   PMB_STEP(begin_call(p));
+  PMB_TAKE(p->context, pmb_particle_image, values, image);
   PMB_STEP(check_image(p, image));
   PMB_STEP(pmb_particles_check(p, request));
   PMB_STEP(pmb_check_host(p->context, "pmb_particles_sample", request->on_device));
@@ -493,6 +498,7 @@ pmb_status pmb_particles_emit(pmb_particles *p, const pmb_mesh *mesh)
   if (!p->counted) {
     return pmb_fail(context, PMB_INVALID, "pmb_particles_emit: nothing is counted; call pmb_particles_count first");
   }
+  PMB_TAKE(context, pmb_mesh, normal_ranges, mesh);
   PMB_STEP(pmb_check_mesh(context, "pmb_particles_emit", mesh, total));
   if (mesh->scalars || mesh->cells) {
     return pmb_fail(context, PMB_INVALID,

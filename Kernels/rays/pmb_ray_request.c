@@ -118,7 +118,6 @@ static pmb_status check_colors(pmb_context *context, const pmb_ray_request *requ
 
 pmb_status pmb_ray_check(pmb_context *context, const pmb_ray_request *request)
 {
-  PMB_STEP(pmb_check_size(context, "pmb_ray_request", request ? request->struct_size : 0, sizeof(*request)));
   if (!context->bound) {
     return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: no volume is bound; call pmb_bind first");
   }

@@ -453,6 +453,7 @@ pmb_status pmb_cast_rays(pmb_context *context, const pmb_ray_request *request)
   pmb_ray_job job;
   memset(&job, 0, sizeof(job));
   PMB_STEP(pmb_begin(context));
+  PMB_TAKE(context, pmb_ray_request, on_device, request);
   PMB_STEP(pmb_ray_check(context, request));
   const pmb_status status = cast(context, request, &job);
   if (status == PMB_OUT_OF_MEMORY) {

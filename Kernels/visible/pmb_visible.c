@@ -19,9 +19,6 @@ static int all_finite(const double *values, int count)
 
 static pmb_status check(pmb_context *context, const pmb_visible_request *r)
 {
-  if (pmb_check_size(context, "pmb_visible_request", r ? r->struct_size : 0, sizeof(*r)) != PMB_OK) {
-    return PMB_INVALID;
-  }
   if (r->triangle_count < 0 || r->triangle_count > UINT32_MAX / 3) {
     return pmb_fail(context, PMB_INVALID, "pmb_find_visible: triangle_count is %lld; it must be 0 to %u",
       (long long)r->triangle_count, UINT32_MAX / 3);
@@ -189,6 +186,7 @@ pmb_status pmb_find_visible(pmb_context *context, const pmb_visible_request *req
     return pmb_fail(context, PMB_INVALID, "pmb_find_visible: %s is NULL", context ? "count" : "context");
   }
   PMB_STEP(pmb_begin(context));
+  PMB_TAKE(context, pmb_visible_request, on_device, request);
   PMB_STEP(check(context, request));
   return find(context, request, count);
 }

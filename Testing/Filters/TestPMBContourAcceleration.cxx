@@ -19,8 +19,6 @@
 #include "vtkPMBContourAcceleration.h"
 #include "vtkPointData.h"
 #include "vtkPolyDataNormals.h"
-#include "vtkRectilinearGrid.h"
-#include "vtkSOADataArrayTemplate.h"
 #include "vtkStringArray.h"
 #include "vtkTrivialProducer.h"
 #include "vtkUniformGrid.h"
@@ -31,6 +29,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <future>
 #include <set>
 #include <thread>
 
@@ -113,40 +112,9 @@ std::string Describe(vtkPolyData* mesh)
   return text.str();
 }
 
-// Checks the ranges of places and arrays. VTK estimates normals at the border differently.
-void CompareRanges(vtkPolyData* on, vtkPolyData* off, const std::string& what)
-{
-  vtkNew<vtkFieldData> ours, theirs;
-  for (const auto& pair : { std::make_pair(on, ours.Get()), std::make_pair(off, theirs.Get()) })
-  {
-    pair.second->AddArray(pair.first->GetPoints()->GetData());
-    for (Attributes* data :
-      { static_cast<Attributes*>(pair.first->GetPointData()), static_cast<Attributes*>(pair.first->GetCellData()) })
-    {
-      for (int i = 0; i < data->GetNumberOfArrays(); ++i)
-      {
-        pair.second->AddArray(data->GetAbstractArray(i));
-      }
-    }
-  }
-  for (int i = 0; i < theirs->GetNumberOfArrays(); ++i)
-  {
-    vtkDataArray *expected = theirs->GetArray(i), *got = ours->GetArray(i);
-    for (int c = 0;
-         expected && expected != off->GetPointData()->GetNormals() && c < expected->GetNumberOfComponents(); ++c)
-    {
-      const double *a = got->GetRange(c), low = a[0], high = a[1], *b = expected->GetRange(c);
-      const double size = 1e-5 * (1 + std::abs(b[0]) + std::abs(b[1]));
-      PMB_CHECK(std::abs(low - b[0]) <= size && std::abs(high - b[1]) <= size,
-        what << ", component " << c << " of " << expected->GetName() << " is from " << low << " to " << high
-             << ", expected " << b[0] << " to " << b[1]);
-    }
-  }
-}
-
 // Checks for the same surface and arrays, accelerated or not. VTK's own code may leave unused points, and joins those that
 // coincide at samples.
-void CheckParity(vtkDataObject* input, const Set& set, const std::string& what, bool values = true)
+void CheckParity(vtkDataObject* input, const Set& set, const std::string& what)
 {
   const Outcome off = Execute(input, set, false), on = Execute(input, set, true);
   PMB_EQUAL(off.Runs + off.Left, 0, what + ": runs while it is off");
@@ -157,10 +125,9 @@ void CheckParity(vtkDataObject* input, const Set& set, const std::string& what, 
   const auto used = static_cast<vtkIdType>(std::set<vtkIdType>(ids.begin(), ids.end()).size());
   PMB_EQUAL(on.Mesh->GetNumberOfPoints(), used, what + ": points");
   PMB_EQUAL(Describe(on.Mesh), Describe(off.Mesh), what + ": arrays");
-  if (values && used > 0 && Describe(on.Mesh) == Describe(off.Mesh))
-  {
-    CompareRanges(on.Mesh, off.Mesh, what);
-  }
+  vtkDataArray *ours = on.Mesh->GetPointData()->GetScalars(), *theirs = off.Mesh->GetPointData()->GetScalars();
+  PMB_CHECK(!ours || (ours->GetRange()[0] == theirs->GetRange()[0] && ours->GetRange()[1] == theirs->GetRange()[1]),
+    what << ": scalars");
 }
 
 // Checks for the same bytes as VTK's, and the reason why VTK's code ran.
@@ -184,13 +151,7 @@ const struct
   { "as it is", AsItIs },
   { "isovalues of samples", [](vtkContourFilter* filter) { filter->SetValue(1, 20); } },
   { "gradients", [](vtkContourFilter* filter) { filter->ComputeGradientsOn(); } },
-  { "gradients alone",
-    [](vtkContourFilter* filter)
-    {
-      filter->ComputeGradientsOn();
-      filter->ComputeNormalsOff();
-    } },
-  { "nothing",
+  { "without scalars and normals",
     [](vtkContourFilter* filter)
     {
       filter->ComputeScalarsOff();
@@ -225,8 +186,7 @@ void TestParity()
     points->GetArray("second")->SetComponentName(0, "one");
     for (const auto& settings : AllSettings)
     {
-      CheckParity(image, settings.Apply, std::string(vtkImageScalarTypeNameMacro(type)) + ", " + settings.Name,
-        settings.Name != std::string("isovalues of samples"));
+      CheckParity(image, settings.Apply, std::string(vtkImageScalarTypeNameMacro(type)) + ", " + settings.Name);
     }
   }
   auto image = Small();
@@ -264,7 +224,6 @@ void TestOddArrays()
   vtkNew<vtkStringArray> words;
   vtkNew<vtkBitArray> bits;
   vtkNew<vtkFloatArray> floats;
-  vtkNew<vtkSOADataArrayTemplate<float>> soa;
   const char* const besides = "another point array";
   const struct
   {
@@ -273,10 +232,8 @@ void TestOddArrays()
     int Role;
     const char* Why;
   } odd[] = { { ids, "gids", Attributes::GLOBALIDS, besides }, { ids, "pids", Attributes::PEDIGREEIDS, besides },
-    { words, "pedigree words", Attributes::PEDIGREEIDS, besides }, { ids, "ids", -1, "" },
-    { words, "words", -1, besides }, { bits, "bits", -1, besides }, { floats, "Normals", -1, "already" },
-    { floats, "Gradients", -1, "already" }, { floats, nullptr, -1, "" }, { floats, "", -1, "" },
-    { soa, "soa", -1, "" } };
+    { ids, "ids", -1, "" }, { words, "words", -1, besides }, { bits, "bits", -1, besides },
+    { floats, "Normals", -1, "already" }, { floats, "Gradients", -1, "already" }, { floats, nullptr, -1, "" } };
   const Set gradients = [](vtkContourFilter* filter) { filter->ComputeGradientsOn(); };
   for (const auto& one : odd)
   {
@@ -286,7 +243,7 @@ void TestOddArrays()
     AddOdd(onCells->GetCellData(), onCells->GetNumberOfCells(), one.Prototype, one.Name, one.Role);
     AddOdd(onCells->GetFieldData(), 3, one.Prototype, one.Name);
     CheckParity(onCells, gradients, name + " of the cells and the field");
-    *one.Why ? CheckLeft(image, gradients, name, one.Why) : CheckParity(image, gradients, name, false);
+    *one.Why ? CheckLeft(image, gradients, name, one.Why) : CheckParity(image, gradients, name);
   }
 }
 
@@ -303,18 +260,8 @@ void TestLeftToVTK()
   named->GetPointData()->GetScalars()->SetName("Normals");
   vtkNew<vtkUniformGrid> uniform;
   uniform->DeepCopy(image);
-  vtkNew<vtkFloatArray> coordinates;
-  for (int i = 0; i < 11; ++i)
-  {
-    coordinates->InsertNextValue(static_cast<float>(i * (1 + 0.01 * i)));
-  }
-  vtkNew<vtkRectilinearGrid> rectilinear;
-  rectilinear->SetDimensions(image->GetDimensions());
-  rectilinear->GetPointData()->ShallowCopy(image->GetPointData());
-  rectilinear->SetXCoordinates(coordinates);
-  rectilinear->SetYCoordinates(coordinates);
-  rectilinear->SetZCoordinates(coordinates);
-  CheckLeft(rectilinear, AsItIs, "rectilinear grid", "the input is vtkRectilinearGrid");
+  vtkNew<vtkPolyData> cells;
+  CheckLeft(cells, AsItIs, "no image", "the input is vtkPolyData");
   CheckLeft(uniform, AsItIs, "uniform grid", "the input is vtkUniformGrid");
   CheckLeft(flat, AsItIs, "2D image", "not three-dimensional");
   CheckLeft(hidden, AsItIs, "hidden cell", "hidden");
@@ -535,39 +482,32 @@ void TestComposite()
 // Threads create and delete filters while the switch changes.
 void TestThreads()
 {
-  std::atomic<int> wrong{ 0 };
-  std::atomic<bool> go{ true };
   const auto image = MakeImage(20, 20, 20, VTK_FLOAT, Gyroid(9));
   const vtkIdType expected = FlyingEdges(image, 0.1)->GetNumberOfPolys();
-  std::vector<std::thread> threads(3);
-  for (std::thread& thread : threads)
+  std::atomic<bool> go{ true };
+  const auto work = [&]
   {
-    thread = std::thread(
-      [&]
-      {
-        vtkNew<vtkImageData> own;
-        own->DeepCopy(image);
-        while (go)
-        {
-          vtkNew<vtkContourFilter> filter;
-          filter->SetInputData(own);
-          filter->SetValue(0, 0.1);
-          filter->Update();
-          wrong += filter->GetOutput()->GetNumberOfPolys() != expected;
-        }
-      });
-  }
+    vtkNew<vtkImageData> own;
+    own->DeepCopy(image);
+    int wrong = 0;
+    while (go)
+    {
+      vtkNew<vtkContourFilter> filter;
+      filter->SetInputData(own);
+      filter->SetValue(0, 0.1);
+      filter->Update();
+      wrong += filter->GetOutput()->GetNumberOfPolys() != expected;
+    }
+    return wrong;
+  };
+  std::future<int> threads[] = { std::async(std::launch::async, work), std::async(std::launch::async, work) };
   for (int i = 0; i < 200; ++i)
   {
     Switch(i % 2 == 0);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   go = false;
-  for (std::thread& thread : threads)
-  {
-    thread.join();
-  }
-  PMB_EQUAL(wrong.load(), 0, "meshes of threads that are wrong");
+  PMB_EQUAL(threads[0].get() + threads[1].get(), 0, "wrong meshes");
 }
 }
 

@@ -8,6 +8,8 @@
 #include "vtkAMRUtilities.h"
 #include "vtkCompositeDataIterator.h"
 #include "vtkContourFilter.h"
+#include "vtkDataArray.h"
+#include "vtkFieldData.h"
 #include "vtkInformation.h"
 #include "vtkMultiBlockDataSet.h"
 #include "vtkMultiPieceDataSet.h"
@@ -282,6 +284,40 @@ void TestReuse()
   PMB_EQUAL(Read(filter, blocks, 8.5), 4, "of the first again: they were let go");
 }
 
+// Each block has measures of its own, a row for each isovalue; lines have none. (Values: random input.)
+void TestMeasures()
+{
+  const Setup measure = [](vtkPMBContourFilter* filter)
+  {
+    filter->ComputeMeasuresOn();
+    filter->SetValue(1, 1e6); // no surface
+  };
+  vtkNew<vtkMultiBlockDataSet> blocks;
+  vtkNew<vtkPMBContourFilter> filter;
+  filter->SetInputData(blocks);
+  filter->SetValue(0, 5.3);
+  measure(filter);
+  for (unsigned int b = 0; b < 3; ++b)
+  {
+    blocks->SetBlock(b, Image(static_cast<int>(b)));
+  }
+  filter->Update();
+  auto* output = vtkMultiBlockDataSet::SafeDownCast(filter->GetOutputDataObject(0));
+  for (unsigned int b = 0; b < 3; ++b)
+  {
+    vtkFieldData* fields = output->GetBlock(b)->GetFieldData();
+    vtkDataArray *areas = fields->GetArray("Area"), *closed = fields->GetArray("Closed");
+    const std::string difference =
+      FieldDifference(fields, Contour(Image(static_cast<int>(b)), 5.3, measure)->GetFieldData(), "measure");
+    PMB_CHECK(difference.empty(), "block " << b << ": " << difference);
+    PMB_EQUAL(areas != nullptr, b != 1, "measures of a block");
+    PMB_CHECK(!areas ||
+        (areas->GetNumberOfTuples() == 2 && areas->GetComponent(0, 0) > 0 && areas->GetComponent(1, 0) == 0 &&
+          closed->GetComponent(1, 0) == 1),
+      "block " << b << ": a row for each isovalue");
+  }
+}
+
 // One summary and one warning for all, with lines. The summary ends with an error of any block.
 void TestSummary()
 {
@@ -328,5 +364,6 @@ int TestPMBContourFilterComposite(int, char*[])
   TestOthers();
   TestAMR();
   TestReuse();
+  TestMeasures();
   return Result();
 }

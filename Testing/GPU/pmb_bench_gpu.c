@@ -182,27 +182,6 @@ static double time_api(
   return pmb_median(times, TIMED);
 }
 
-/* Times ten isovalues around the volume's own, together and one after another. */
-static pmb_status bench_several(pmb_context *context, const bench_volume *v)
-{
-  enum { SEVERAL = 10 };
-  double isovalues[SEVERAL], kernels = 0, api = 0;
-  pmb_gpu_times times, one;
-  for (int n = 0; n < SEVERAL; n++) isovalues[n] = v->isovalue + 0.002 * (n - SEVERAL / 2);
-  pmb_status status = pmb_measure_gpu(context, isovalues, SEVERAL, 1, REPEATS, &times);
-  for (int n = 0; n < SEVERAL && status == PMB_OK; n++) {
-    status = pmb_measure_gpu(context, &isovalues[n], 1, 1, REPEATS, &one);
-    kernels += one.isovalues;
-    api += time_api(context, &isovalues[n], 1, PMB_INT64, 1, NULL);
-  }
-  if (status == PMB_OK)
-    printf("%s, %d isovalues: kernels %.4f ms together (select and classify %.4f, vertices %.4f, triangles %.4f), "
-           "%.4f in turn; count and emit to pinned memory %.2f ms together, %.2f in turn\n",
-      v->name, SEVERAL, times.isovalues, times.classify, times.vertices, times.triangles, kernels,
-      time_api(context, isovalues, SEVERAL, PMB_INT64, 1, NULL), api);
-  return status;
-}
-
 /* Times count and emit to host arrays. */
 static pmb_status bench_api(pmb_context *context, const bench_volume *v)
 {
@@ -302,7 +281,6 @@ static int bench(const bench_volume *v)
       if (join) status = bench_api(context, v);
     }
   }
-  if (status == PMB_OK && v == volumes) status = bench_several(context, v);
   if (status != PMB_OK) printf("%s: %s\n", v->name, pmb_error(context));
   pmb_destroy(context);
   for (int n = 0; n < 3 && status == PMB_OK; n++)

@@ -7,11 +7,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "particles/pmb_particles.h"
-#include "pmb_test_gpu_memory.h"
+#include "pmb_test_gpu_util.h"
 
 enum { ROUNDS = 7 };
 
@@ -64,69 +63,28 @@ static float *make_places(const scene *s, int64_t *count, double *longest)
   return places;
 }
 
-/* Makes a mesh with arrays in host memory that the GPU writes directly, or on the GPU. */
-static pmb_mesh make_mesh(const pmb_particle_sizes *sizes, int on_device)
+/* The fastest time of several emits into a new mesh in host memory that the GPU writes directly. */
+static double emit(pmb_context *context, pmb_particles *particles, const pmb_particle_sizes *sizes)
 {
   const size_t points = (size_t)sizes->points * 12, ids = (size_t)sizes->triangles * 12;
-  void *arrays[4];
-  const size_t bytes[4] = { points, points, ids, ids / 3 + 4 };
-  for (int i = 0; i < 4; i++) {
-    arrays[i] = on_device ? NULL : pmb_host_allocate(bytes[i]);
-    if (on_device ? cudaMalloc(&arrays[i], bytes[i]) : !arrays[i]) {
-      fprintf(stderr, "no memory for the mesh\n");
-      exit(1);
-    }
-  }
-  return (pmb_mesh){ .struct_size = sizeof(pmb_mesh),
+  const pmb_mesh mesh = { .struct_size = sizeof mesh,
     .point_capacity = sizes->points,
     .triangle_capacity = sizes->triangles,
-    .points = arrays[0],
+    .points = pmb_host_allocate(points),
     .point_type = PMB_FLOAT32,
-    .normals = arrays[1],
-    .triangles = arrays[2],
-    .offsets = arrays[3],
-    .id_type = PMB_INT32,
-    .on_device = on_device };
-}
-
-static void free_mesh(const pmb_mesh *mesh)
-{
-  void *arrays[] = { mesh->points, mesh->normals, mesh->triangles, mesh->offsets };
-  for (int i = 0; i < 4; i++) {
-    if (mesh->on_device)
-      cudaFree(arrays[i]);
-    else
-      pmb_host_release(arrays[i]);
-  }
-}
-
-/* The fastest time of several emits into a new mesh. */
-static double emit(pmb_context *context, pmb_particles *particles, const pmb_particle_sizes *sizes, int on_device)
-{
-  const pmb_mesh mesh = make_mesh(sizes, on_device);
+    .normals = pmb_host_allocate(points),
+    .triangles = pmb_host_allocate(ids),
+    .offsets = pmb_host_allocate(ids / 3 + 4),
+    .id_type = PMB_INT32 };
+  void *const arrays[] = { mesh.points, mesh.normals, mesh.triangles, mesh.offsets };
   double best = INFINITY;
   for (int i = 0; i < ROUNDS; i++) {
     const double begin = milliseconds();
     CHECK_STATUS(context, pmb_particles_emit(particles, &mesh), PMB_OK);
     best = fmin(best, milliseconds() - begin);
   }
-  free_mesh(&mesh);
+  for (int i = 0; i < 4; i++) pmb_host_release(arrays[i]);
   return best;
-}
-
-/* Times of a count on the CPU: to the end of the sort with the bricks in reach, and of the densities. On a GPU launches return
- * before they end. */
-typedef struct count_steps {
-  double sorted, dense;
-} count_steps;
-
-static int note_step(void *user, double fraction)
-{
-  count_steps *steps = user;
-  const double now = milliseconds();
-  if (fraction <= 0.05) steps->sorted = now;
-  if (fraction <= 0.1) steps->dense = now;
-  return 0;
 }
 
 /* Counts and emits; prints a row of the table. */
@@ -135,29 +93,15 @@ static void row(pmb_context *context, const char *on, const char *name, const pm
   const int gpu = info_of(context).device == PMB_DEVICE_GPU;
   pmb_particles *particles;
   pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
-  double best = INFINITY, parts[3] = { 0 };
-  count_steps steps;
+  double best = INFINITY;
   CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
-  if (!gpu) pmb_set_progress(context, note_step, &steps);
   for (int i = 0; i < ROUNDS; i++) {
     const double begin = milliseconds();
-    steps = (count_steps){ begin, begin };
     CHECK_STATUS(context, pmb_particles_count(particles, request, &sizes), PMB_OK);
-    const double end = milliseconds();
-    if (end - begin < best) {
-      const double now[3] = { steps.sorted - begin, steps.dense - steps.sorted, end - steps.dense };
-      best = end - begin;
-      memcpy(parts, now, sizeof parts);
-    }
+    best = fmin(best, milliseconds() - begin);
   }
-  pmb_set_progress(context, NULL, NULL);
-  printf("| %s | %lld | %lld | %s | %.2f | ", name, (long long)request->positions.count, (long long)sizes.triangles,
-    on, best);
-  if (gpu)
-    printf("| | | %.2f | ", emit(context, particles, &sizes, 1));
-  else
-    printf("%.2f | %.2f | %.2f | | ", parts[0], parts[1], parts[2]);
-  printf("%.2f | %.2f |\n", emit(context, particles, &sizes, 0),
+  printf("| %s | %lld | %lld | %s | %.2f | %.2f | %.2f |\n", name, (long long)request->positions.count,
+    (long long)sizes.triangles, on, best, emit(context, particles, &sizes),
     1e-9 * (double)(gpu ? info_of(context).device_bytes : info_of(context).bytes));
   fflush(stdout);
   pmb_particles_destroy(particles);
@@ -167,9 +111,8 @@ static void rows(pmb_context *gpu, pmb_context *cpu, const scene *s)
 {
   int64_t count;
   double longest;
-  float *places = make_places(s, &count, &longest);
-  void *d_places = NULL;
-  pmb_particle_request request = { .struct_size = sizeof request,
+  OWNED float *places = make_places(s, &count, &longest);
+  const pmb_particle_request request = { .struct_size = sizeof request,
     .positions = { places, PMB_FLOAT32, count, 0 },
     .spacing = s->cells ? longest / s->cells : 0.25,
     .isovalue = 0.6,
@@ -178,15 +121,6 @@ static void rows(pmb_context *gpu, pmb_context *cpu, const scene *s)
     .anisotropic = s->anisotropic };
   row(gpu, "GPU", s->name, &request);
   if (s->thousands < 10000) row(cpu, "CPU", s->name, &request);
-  if (cudaMalloc(&d_places, (size_t)count * 12) || cudaMemcpy(d_places, places, (size_t)count * 12, TO_DEVICE)) {
-    fprintf(stderr, "no memory for the particles\n");
-    exit(1);
-  }
-  request.positions.values = d_places;
-  request.on_device = 1;
-  row(gpu, "GPU, particles there", s->name, &request);
-  cudaFree(d_places);
-  free(places);
 }
 
 int main(void)
@@ -194,8 +128,7 @@ int main(void)
   pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
   printf(
     "%s, and %d threads of the CPU; ms, fastest of %d\n\n", info_of(gpu).device_name, info_of(cpu).threads, ROUNDS);
-  printf("| scene | particles | triangles | on | count | sort, reach | densities | potential, classify "
-         "| emit on the GPU | emit to the host | GB |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+  printf("| scene | particles | triangles | on | count | emit | GB |\n|---|---|---|---|---|---|---|\n");
   for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) rows(gpu, cpu, &scenes[i]);
   pmb_destroy(gpu);
   pmb_destroy(cpu);

@@ -6,7 +6,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "particles/pmb_particles.h"
+#include "rays/pmb_rays.h"
 #include "test_util.h"
+#include "visible/pmb_visible.h"
 
 /* Checks that the context still works: extracts a small sphere. */
 static void works(pmb_context *context)
@@ -252,9 +255,94 @@ static void count_refuses_requests(void)
   judge_isovalue(context, &v, 0, 1, 0);
 }
 
+/* The structs of version 1.0.0: 8-byte pointers. A caller of that time keeps these sizes, whatever members are added. */
+static const struct {
+  const char *name;
+  size_t size;
+} kept[] = { { "pmb_options", 80 }, { "pmb_volume", 256 }, { "pmb_request", 32 }, { "pmb_mesh", 152 },
+  { "pmb_gl_mesh", 32 }, { "pmb_histogram_request", 48 }, { "pmb_measure_request", 48 }, { "pmb_measures", 88 },
+  { "pmb_info", 144 }, { "pmb_ray_request", 496 }, { "pmb_visible_request", 376 }, { "pmb_particle_request", 264 },
+  { "pmb_particle_bounds", 128 }, { "pmb_particle_image", 112 }, { "pmb_particle_sizes", 56 } };
+
+/* Passes struct n of the list to a call that takes it. */
+static pmb_status pass(int n, pmb_context *context, pmb_particles *particles, const test_mesh *m, void *s)
+{
+  const pmb_measure_request measure = { sizeof measure, &m->view, &m->sizes, 1, NULL, 0 };
+  const pmb_particle_request part = {
+    .struct_size = sizeof part, .spacing = 1, .isovalue = 1, .radius = 1, .whole = n == 12 ? s : NULL
+  };
+  OWNED_CONTEXT made = NULL;
+  pmb_measures measures = { .struct_size = sizeof measures };
+  pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
+  int64_t count;
+  switch (n) {
+    case 0:
+      return pmb_create(s, &made);
+    case 1:
+      return pmb_bind(context, s);
+    case 2:
+      return pmb_count(context, s, &(pmb_sizes){ 0, 0 }, NULL);
+    case 3:
+      return pmb_emit(context, s);
+    case 4:
+      return pmb_emit_gl(context, NULL, s);
+    case 5:
+      return pmb_histogram(context, s);
+    case 6:
+      return pmb_measure(context, s, &measures);
+    case 7:
+      return pmb_measure(context, &measure, s);
+    case 8:
+      return pmb_get_info(context, s);
+    case 9:
+      return pmb_cast_rays(context, s);
+    case 10:
+      return pmb_find_visible(context, s, &count);
+    case 11:
+      return pmb_particles_count(particles, s, &sizes);
+    case 12:
+      return pmb_particles_count(particles, &part, &sizes);
+    case 13:
+      return pmb_particles_sample(particles, &part, s);
+    default:
+      return pmb_particles_count(particles, &part, s);
+  }
+}
+
+/* Each kept struct is taken, and nothing behind it is read or written: AddressSanitizer would tell. Shorter and longer ones are
+ * refused. */
+static void kept_structs_are_taken(void)
+{
+  enum { STRUCTS = sizeof kept / sizeof *kept, MORE = 4096 };
+  const double isovalue = 0.25;
+  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 9, ball);
+  OWNED_CONTEXT context = context_new(1, NULL);
+  pmb_particles *particles;
+  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  for (int n = 0; n < STRUCTS; n++)
+    for (int off = -1; off <= 1; off++) {
+      char text[64];
+      const size_t size = off > 0 ? MORE : kept[n].size + (size_t)(8 * off);
+      OWNED size_t *s = test_allocate((int64_t)size, 1);
+      OWNED_MESH m;
+      *s = size;
+      test_about("%s of %zu bytes", kept[n].name, size);
+      CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+      CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
+      const pmb_status status = pass(n, context, particles, &m, s);
+      const char *said = pmb_error(n == 0 ? NULL : context);
+      snprintf(text, sizeof text, "%s.struct_size is %zu;", kept[n].name, size);
+      CHECK((status == PMB_INVALID && strstr(said, text) != NULL) == (off != 0), "status %s, \"%s\"",
+        pmb_status_text(status), said);
+      CHECK(*s == size, "its size is %zu", *s);
+    }
+  pmb_particles_destroy(particles);
+}
+
 /* clang-format off */
 TEST_MAIN(
   CASE(create)
+  CASE(kept_structs_are_taken)
   CASE(error_status_text_and_type_size)
   CASE(get_info)
   CASE(bind_refuses_descriptors)

@@ -267,24 +267,6 @@ static void ball_in_noise(void)
   }
 }
 
-/* A ball in noisy air: suggests the middle of the gap between the two, not the end of the noise. */
-static void ball_in_air(void)
-{
-  static const double deviations[][2] = { { 10, 10 }, { 30, 30 }, { 30, 0 }, { 100, 30 } };
-  for (int radius = 16; radius < 30; radius += 4)
-    for (int n = 0; n < 4; n++) {
-      test_rng rng = { 66 };
-      OWNED_VOLUME v;
-      make_balls(&v, n % 2 ? PMB_INT16 : PMB_FLOAT32, 0, 0, 1000, radius, 0);
-      for (int64_t i = 0; i < ref_samples(&v.view); i++) {
-        const double in = volume_get(&v, i) / 1000;
-        volume_put(&v, i, -1000 + 1300 * in + noise(&rng, deviations[n][0] * (1 - in) + deviations[n][1] * in));
-      }
-      test_about("radius %d, deviations %g, %g", radius, deviations[n][0], deviations[n][1]);
-      suggests_between(&v, -675, -25); /* the middle half */
-    }
-}
-
 /* A core in a shell in air, as a head in CT: suggests both boundaries first. Soft tissue with few bones: suggests the skin first,
  * and a third isovalue above it. */
 static void three_surfaces(void)
@@ -313,17 +295,6 @@ static void one_surface(void)
   const int64_t count = suggest(&v, isovalues, 4);
   test_about("%d suggestions, %g", (int)count, isovalues[0]);
   CHECK(count == 1 && isovalues[0] > 0 && isovalues[0] <= 1, "not one isovalue");
-}
-
-/* A background of zeros, as in a masked scan, around a ball of 110 to 190. */
-static void clean_background(void)
-{
-  test_rng rng = { 64 };
-  OWNED_VOLUME v;
-  make_balls(&v, PMB_UINT8, 0, 0, 150, 30, 0);
-  for (int64_t i = 0; i < ref_samples(&v.view); i++)
-    if (volume_get(&v, i) > 100) volume_put(&v, i, volume_get(&v, i) + (double)rng_int(&rng, -40, 40));
-  suggests_between(&v, 0, 110);
 }
 
 /* A mask of an object so thin that no brick lies inside it, and its inverse: suggests halfway between the two values. */
@@ -451,10 +422,8 @@ TEST_MAIN(
   CASE(nothing_to_cross)
   CASE(widest_range)
   CASE(ball_in_noise)
-  CASE(ball_in_air)
   CASE(three_surfaces)
   CASE(one_surface)
-  CASE(clean_background)
   CASE(thin_mask)
   CASE(one_wild_sample)
   CASE(fill_values)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Errors when ParaView loads the plugin: test_loading.py PART, with the plugin in $PMB_PLUGIN.
 
-files     no file, files that are no library, the plugin as for another processor
 versions  the plugin as for another ParaView (other libraries, another function, another version), and half installed
 twice     the same file, and a copy of it in another folder
 sides     on the client alone, on the server alone, and on both in either order
@@ -109,21 +108,6 @@ def copy_tree(folder):
     return copy
 
 
-def files(folder):
-    missing = os.path.join(folder, "missing.so")
-    one_line("no file", pvpython(LOCAL, missing), "missing.so: cannot open shared object file: No such file",
-             raised="Problem loading plugin .*missing.so")
-    with open(PLUGIN, "rb") as stream:
-        plugin = stream.read()
-    # The second is glibc's message for a library of another processor.
-    for name, content, words in (("text.so", b"no library at all" * 40, "invalid ELF header"),
-                                 ("processor.so", plugin[:18] + b"\xf3" + plugin[19:], "cannot open shared object file")):
-        path = os.path.join(folder, name)
-        with open(path, "wb") as stream:
-            stream.write(content)
-        one_line(name, pvpython(LOCAL, path), f"{name}: {words}", raised=name)
-
-
 def versions(folder):
     with open(PLUGIN, "rb") as stream:
         plugin = stream.read()
@@ -194,4 +178,4 @@ def sides(_):
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as work:
-        {"files": files, "versions": versions, "twice": twice, "sides": sides}[sys.argv[1]](work)
+        {"versions": versions, "twice": twice, "sides": sides}[sys.argv[1]](work)
