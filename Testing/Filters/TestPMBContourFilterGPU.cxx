@@ -161,10 +161,10 @@ void TestLimit()
   };
   limit(0.25 * VolumeBytes / GiB, "CPU (");
   s.Run(0.2, "CPU (", "too little memory, again");
-  PMB_CHECK(
-    Has(s.Filter->GetLastRunSummary(), "because no memory on the GPU for the volume"), s.Filter->GetLastRunSummary());
+  PMB_CHECK(Has(s.Filter->GetLastRunSummary(), "because no memory on the GPU for the active bricks"),
+    s.Filter->GetLastRunSummary());
   PMB_CHECK(Has(s.Said.Text(), "DeviceMemoryLimit"), "the warning says what to do: " << s.Said.Text());
-  PMB_EQUAL(s.Filter->GetNumberOfBinds(), 1, "binds: the CPU's, once");
+  PMB_EQUAL(s.Filter->GetNumberOfBinds(), 2, "binds: for bricks on demand, and the CPU's");
   s.CheckMessages(1, 0, "too little memory");
   // Another volume is tried; that it is too large too is no new warning.
   auto far = Volume(8.3);
