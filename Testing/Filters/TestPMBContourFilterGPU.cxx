@@ -151,6 +151,18 @@ void TestChoice()
   s.CheckMessages(2, 0, "a GPU that comes and goes");
 }
 
+// A ball in a long volume that is larger than the limit: its bricks are brought, and stay for the next isovalue.
+void TestBricksOnDemand()
+{
+  Subject s(MakeImage(60, 50, 400, VTK_FLOAT,
+    [](int x, int y, int z) { return double((x - 30) * (x - 30) + (y - 25) * (y - 25) + (z - 50) * (z - 50)); }));
+  s.Filter->SetDeviceMemoryLimit(5.0 * VolumeBytes / GiB);
+  s.Run(250, "GPU 0", "half of the volume");
+  s.Run(251, "GPU 0", "the next isovalue");
+  PMB_EQUAL(s.Filter->GetNumberOfBinds(), 1, "binds");
+  s.CheckMessages(0, 0, "bricks on demand");
+}
+
 void TestLimit()
 {
   Subject s(Volume());
@@ -461,8 +473,9 @@ void TestOutputMemory()
 
 int main()
 {
-  const std::function<void()> tests[] = { TestChoice, TestLimit, TestMeasures, TestAccelerated, TestVersions,
-    TestArrayDeleted, TestRelease, TestDevicesOfBlocks, TestHeldBlocks, TestOutputMemory, TestSuggestions };
+  const std::function<void()> tests[] = { TestChoice, TestBricksOnDemand, TestLimit, TestMeasures, TestAccelerated,
+    TestVersions, TestArrayDeleted, TestRelease, TestDevicesOfBlocks, TestHeldBlocks, TestOutputMemory,
+    TestSuggestions };
   for (const auto& test : tests)
   {
     gpu_reset();
