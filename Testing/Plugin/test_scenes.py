@@ -11,20 +11,21 @@ Prints for each row the pixels that differ too much inside and at rims, the grea
 no data: a machine with a GPU runs it with the GPU's own OpenGL."""
 import argparse
 import os
-import sys
+import re
 import tempfile
 
 import numpy
 from paraview import simple
 from paraview.vtk.util.numpy_support import vtk_to_numpy
-from plugin_testing import Messages, cloud, equal, image, load_plugin, pixels, run, true
-from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
+from plugin_testing import Messages, cloud, equal, image, load_plugin, pixels, run, true, window_pixels
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkIOImage import vtkPNGWriter
 from vtkmodules.vtkIOXML import vtkXMLImageDataWriter, vtkXMLPolyDataWriter
 
 SIZE = (320, 240)
 NEAR, FAR = (0, 0, 0), (5e5, 4.5e6, 100)
+# VTK 9.6 says so of an earlier view when a server has drawn many, also where VTK's own mapper draws (PMB_WITHOUT=mapper).
+LEAKED = re.compile(r"Generic Warning: In vtkOpenGLState.cxx, line \d+\n(There are still active|Leaked for) texture.*\n+")
 INSIDE = 2       # of 255: difference of a pixel inside
 EDGE = 16        # of 255: an edge is where colors in 3 x 3 pixels differ by more; rims are within a pixel of one
 # Of rays: how much of 255 may differ inside; in which share of what is drawn more, and how much there (creases, which
@@ -193,10 +194,7 @@ class Scene:
     def read(self):
         for view, _ in self.views[::-1]:
             simple.Render(view)
-        values, window = vtkUnsignedCharArray(), self.view.SMProxy.GetRenderWindow()
-        width, height = window.GetSize()
-        window.GetPixelData(0, 0, width - 1, height - 1, 0, values, 0)
-        return vtk_to_numpy(values).astype(numpy.int16).reshape(height, width, 3)
+        return window_pixels(self.view.SMProxy.GetRenderWindow()).astype(numpy.int16)
 
     def save(self, **options):
         with tempfile.NamedTemporaryFile(suffix=".png") as file:
@@ -415,7 +413,7 @@ def table(options):
                     SCENES[scene](made)
                     pictures = made.pictures()
                 text, holds = compare(*pictures, limits_of(row))
-                equal(log.text(), "", "messages")
+                equal(LEAKED.sub("", log.text()), "", "messages")
             except Exception as error:  # one row must not hide the next
                 text, holds = f"{type(error).__name__}: {error}", False
             print(f"{row:62} {text} {'' if holds else '  FAILED'}", flush=True)
