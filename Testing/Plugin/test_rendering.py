@@ -6,10 +6,10 @@ import numpy
 from paraview import servermanager, simple
 from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from plugin_testing import ball, copy_of, equal, image, load_plugin, output, producer, run, true
-from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkMultiBlockDataSet
+from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet
 
 load_plugin()
-from pmb.vtkPMBRendering import vtkPMBPolyDataMapper  # noqa: E402
+import pmb.vtkPMBRendering  # noqa: E402, F401, makes the mapper's own methods known to Python
 
 SIZE = (300, 200)
 MOVED = "Position" if simple.GetParaViewVersion() < (5, 13) else "Translation"
@@ -287,37 +287,6 @@ def test_level_of_detail():
         equal(numpy.ptp(picture(view), axis=0).max() < 40, empty, f"whether nothing is drawn at {isovalue}")
 
 
-def test_all_triangles():
-    """Meshes of other filters: as VTK draws them; with AllTriangles without a loop over the cells."""
-    def sources():
-        yield "sphere", simple.Sphere(ThetaResolution=40, PhiResolution=40), True
-        yield "contour", simple.Contour(Input=volume(), ContourBy=["POINTS", "s"], Isosurfaces=[92.5]), True
-        yield "clipped", simple.ExtractSurface(Input=simple.Clip(Input=simple.Sphere(), ClipType="Plane")), None
-        yield "quads", simple.Plane(XResolution=5, YResolution=5), False
-        yield "lines", simple.Line(), False
-        if hasattr(vtkCellArray, "IsStorageGeneric"):  # from VTK 9.6 on
-            mesh = copy_of(output(simple.Sphere(ThetaResolution=40, PhiResolution=40)))
-            ids = vtk_to_numpy(mesh.GetPolys().GetConnectivityArray()).astype(numpy.uint16)
-            mesh.GetPolys().ConvertToFixedSize32BitStorage()
-            yield "no offsets", producer(mesh), True
-            mesh = copy_of(mesh)
-            mesh.GetPolys().SetData(numpy_to_vtk(numpy.arange(0, len(ids) + 1, 3, numpy.int16), deep=True),
-                                    numpy_to_vtk(ids, deep=True))
-            yield "ids of 16 bits", producer(mesh), False
-
-    for name, source, expected in sources():
-        theirs, representation, view = show(source, lambda *_: None)
-        equal(direct(representation), 0, f"{name}: triangles drawn directly by default")
-        simple.Delete(view)
-        vtkPMBPolyDataMapper.SetAllTriangles(True)
-        ours, representation, view = show(source, lambda *_: None)
-        vtkPMBPolyDataMapper.SetAllTriangles(False)
-        equal(abs(ours - theirs).max() <= 1, True, f"{name}: pictures")
-        if expected is not None:
-            equal(direct(representation) > 0, expected, f"{name}: drawn directly")
-        simple.Delete(view)
-
-
 def test_information():
     """Ranges and bounds stored in the filter's output equal VTK's own."""
     for properties in ({}, {"OutputPointsPrecision": "Double"}, {"ComputeGradients": 1, "Isosurfaces": [90, 93]}):
@@ -355,4 +324,4 @@ def test_information():
 
 
 run(test_representations, test_cell_arrays_and_normals, test_blocks, test_selection, test_colors,
-    test_level_of_detail, test_all_triangles, test_information)
+    test_level_of_detail, test_information)

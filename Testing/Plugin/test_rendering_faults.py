@@ -110,7 +110,15 @@ def test_meshes():
     unusual = CORNERS.copy()
     unusual[3] = numpy.nan
     round_one = sphere()
+    stored = []
+    if hasattr(vtkCellArray, "IsStorageGeneric"):  # from VTK 9.6 on: without offsets, and ids of 16 bits
+        bare_ids, short_ids = mesh(), mesh()
+        bare_ids.GetPolys().ConvertToFixedSize32BitStorage()
+        ids = vtk_to_numpy(short_ids.GetPolys().GetConnectivityArray()).astype(numpy.uint16)
+        short_ids.GetPolys().SetData(named(numpy.arange(0, len(ids) + 1, 3, numpy.int16), "o"), named(ids, "ids"))
+        stored = [("no offsets", [bare_ids], 4), ("ids of 16 bits", [short_ids], 0)]
     cases = (
+        *stored,
         ("64-bit ids", [mesh()], 4), ("32-bit ids", [mesh(wide=False)], 4), ("both", [mesh(), mesh(wide=False)], 8),
         ("float normals", [mesh(normals="f4")], 4), ("double normals", [mesh(normals="f8")], 4), ("all double", [double], 4),
         ("some with normals", [mesh(normals="f4"), mesh()], 4), ("normals of a few points", [short], 0),
