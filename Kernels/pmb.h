@@ -115,7 +115,8 @@ typedef struct pmb_options {
   int device_number;
   /* Bytes that all contexts of this process together may hold on the GPU when this context takes more; 0: no limit but the
    * GPU's own. Before a call fails, idle contexts release what they hold there, the least recently used first. They bring
-   * it back by themselves. */
+   * it back by themselves. Of a volume in host memory that does not fit, without hidden samples and cells, only the bricks that
+   * isovalues cross are brought, with their neighbors, and kept as long as there is room. Rays need all of it, and an attribute all of its own samples. */
   int64_t device_memory_limit;
 } pmb_options;
 
@@ -299,7 +300,7 @@ typedef struct pmb_info {
   const char *device_name;   /* the GPU's, such as "NVIDIA H200"; NULL on the CPU; valid as long as the context */
   int device_number;         /* of the GPU in use, counted from 1; 0 on the CPU */
   int device_sharers;        /* contexts that have the bound volume on the GPU together, this one included */
-  int64_t uploads;           /* times that this context has brought a volume to the GPU */
+  int64_t uploads;           /* times that this context has brought a volume, or bricks of a large one, to the GPU */
   int device_lost;           /* the GPU failed, in any call of this process, which cannot use it any more */
 } pmb_info;
 

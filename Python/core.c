@@ -550,6 +550,13 @@ static PyType_Spec type_spec = { "pmb._core.Context", sizeof(context), 0, Py_TPF
 static int execute(PyObject* module)
 {
   char version[32];
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+  { /* the pools of GPUs' memory, and deleters that other libraries call, know one interpreter */
+    PyErr_SetString(PyExc_ImportError,
+      "pmb works in Python's main interpreter, but this is a subinterpreter: call it from a "
+      "thread or a process of the main interpreter");
+    return -1;
+  }
   snprintf(version, sizeof(version), "%d.%d.%d", PMB_VERSION_MAJOR, PMB_VERSION_MINOR, PMB_VERSION_PATCH);
   PyObject* type = PyType_FromModuleAndSpec(module, &type_spec, NULL);
   const int failed = !type || PyModule_AddObjectRef(module, "Context", type) < 0 ||

@@ -68,6 +68,9 @@ void pmb_cuda_unbind(pmb_context *context)
     pmb_cuda_free_buffers(cuda);
     pmb_cuda_return_to_call();
   }
+  if (cuda) {
+    pmb_cuda_free_demand(cuda);
+  }
 }
 
 static void free_streams(pmb_cuda *cuda)
@@ -256,6 +259,9 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
   pmb_crew *crew = &cuda->context->crew;
   const double from = crew->fraction_begin, to = crew->fraction_end, between = from + share * (to - from);
   const int64_t uploads = cuda->context->info.uploads;
+  if (cuda->demand.host) {
+    return pmb_cuda_begin_demand(cuda);
+  }
   PMB_STEP(pmb_cuda_begin_call(cuda));
   crew->fraction_end = between;
   const pmb_status status = pmb_cuda_bring_volume(cuda, upload_volume);
@@ -283,8 +289,16 @@ pmb_status pmb_cuda_bind(pmb_context *context)
   for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
     cuda->kept[i].there = 0;
   }
+  if (cuda->demand.host) {
+    return pmb_cuda_bind_demand(cuda);
+  }
   PMB_STEP(pmb_cuda_find_volume(cuda));
-  PMB_STEP(pmb_cuda_begin(cuda, 1));
+  status = pmb_cuda_begin(cuda, 1);
+  if (status == PMB_OUT_OF_MEMORY && !v->on_device && !v->sample_flags && !v->cell_flags) {
+    pmb_cuda_unbind(context);
+    return pmb_cuda_bind_demand(cuda);
+  }
+  PMB_STEP(status);
   context->info.minimum = cuda->volume->minimum;
   context->info.maximum = cuda->volume->maximum;
   context->info.nonfinite_bricks = cuda->volume->nonfinite_bricks;
@@ -387,6 +401,10 @@ static pmb_status count_all(pmb_context *context, pmb_cuda *cuda)
   const int64_t bricks = (int64_t)cuda->job.brick_count * cuda->job.isovalue_count;
   const pmb_cuda_totals *totals = cuda->totals;
   int64_t active = bricks < 4096 ? bricks : 4096 + bricks / 64, special = 1024;
+  if (cuda->job.d_slots) {
+    PMB_STEP(pmb_cuda_bring_bricks(cuda, &active));
+    special = active;
+  }
   do {
     PMB_STEP(reserve_records(cuda, active, special));
     PMB_STEP(pmb_cuda_classify(cuda));
@@ -411,7 +429,7 @@ pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
     job->any_join |= group->isovalues[n].join;
   }
   job->frame = context->frame;
-  job->any_flags = context->info.nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags;
+  job->any_flags = context->info.nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags || job->d_slots;
   job->first_brick = job->bricks[0] * job->bricks[1] * (uint32_t)context->layers[0];
   pmb_status status = count_all(context, cuda);
   if (status == PMB_OK) {
@@ -445,6 +463,11 @@ pmb_status pmb_cuda_summary(pmb_context *context, pmb_buffer *copy, const void *
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
   const size_t bytes = (size_t)summary_bricks(&cuda->job) * pmb_type_size(context->volume.type);
+  if (cuda->demand.host) {
+    *low = cuda->demand.low;
+    *high = cuda->demand.high;
+    return PMB_OK;
+  }
   PMB_STEP(pmb_reserve(context, copy, 2, bytes, "the summary"));
   PMB_STEP(pmb_cuda_begin(cuda, 1));
   *low = copy->data;

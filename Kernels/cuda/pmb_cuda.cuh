@@ -100,15 +100,17 @@ typedef struct pmb_cuda_job {
   const void *d_samples;
   int64_t pitch, slice; /* samples from row to row and from slice to slice; the same in bytes: */
   uint64_t row_bytes, slice_bytes;
+  /* NULL, or per brick its place among the samples, which then lie brick by brick; see pmb_cuda_demand. */
+  const uint32_t *d_slots;
   int32_t dims[3];
   uint32_t bricks[3];
   int32_t last_cells[3];         /* cells along each axis of the last brick there; may be 0 */
   pmb_cuda_divisor by_bricks[2]; /* along x and y */
   uint32_t brick_count;
-  uint32_t first_brick; /* of the volume; those before it are not selected */
-  void *d_low, *d_high; /* per brick, in the sample's type */
-  uint8_t *d_flags;     /* per brick; NULL for integers of which nothing is hidden */
-  int any_flags;
+  uint32_t first_brick;                         /* of the volume; those before it are not selected */
+  void *d_low, *d_high;                         /* per brick, in the sample's type */
+  uint8_t *d_flags;                             /* per brick; NULL for integers of which nothing is hidden */
+  int any_flags;                                /* some are set, or all bricks take the full rules */
   const uint8_t *d_sample_flags, *d_cell_flags; /* as in pmb_volume */
   uint8_t hidden_sample_bits, hidden_cell_bits;
   int isovalue_count;
@@ -187,6 +189,20 @@ typedef struct pmb_cuda_kept {
   pmb_cuda_buffer samples;
 } pmb_cuda_kept;
 
+/* A volume for which the GPU has too little memory. The CPU finds the summary; bricks are brought as isovalues need them, and stay
+ * until the pool is full. */
+typedef struct pmb_cuda_demand {
+  pmb_context *host;      /* has the summary; NULL: the volume fits */
+  const void *low, *high; /* the summary */
+  pmb_cuda_buffer summary, slots, pool, brought;
+  uint32_t life;      /* own.life, if these are on the device */
+  int64_t room, used; /* bricks in the pool */
+  pmb_buffer active, needed,
+    slot;              /* per brick: an isovalue crosses it; it or a neighbor is active; its place in the pool */
+  pmb_buffer in_layer; /* counts of each layer */
+  pmb_buffer missing;  /* bricks to bring */
+} pmb_cuda_demand;
+
 /* Recorded after the copy of a part, and after the kernels that make points and triangles. */
 typedef struct pmb_cuda_events {
   cudaEvent_t part[PMB_CUDA_PARTS], points, triangles;
@@ -226,6 +242,7 @@ typedef struct pmb_cuda {
   int empty;            /* the volume has no cell */
   uint32_t counted;     /* own.life, if the arrays hold the bricks of the group last counted */
   pmb_sizes sizes;      /* of the group last counted */
+  pmb_cuda_demand demand;
   pmb_cuda_job job;
 } pmb_cuda;
 
@@ -333,6 +350,13 @@ pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group);
 /* Frees the context's buffers if a group of several isovalues ran out of memory, since a smaller group comes next. */
 void pmb_cuda_free_after_failure(pmb_cuda *cuda, const pmb_group *group, pmb_status status);
 
+/* pmb_cuda_demand.cu: volumes for which the GPU has too little memory. Begin is that of a call. Bring: before a count, what the job's
+ * isovalues need; *active: at least as many bricks as they cross. */
+pmb_status pmb_cuda_bind_demand(pmb_cuda *cuda);
+void pmb_cuda_free_demand(pmb_cuda *cuda);
+pmb_status pmb_cuda_begin_demand(pmb_cuda *cuda);
+pmb_status pmb_cuda_bring_bricks(pmb_cuda *cuda, int64_t *active);
+
 /* pmb_cuda_emit.cu */
 pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
 
@@ -346,6 +370,8 @@ cudaError_t pmb_cuda_pin(void *memory, size_t bytes); /* of the pool */
 pmb_status pmb_cuda_loop_silently(pmb_cuda *cuda, int64_t count, pmb_body *body, void *arg);
 /* Uploads up to 8 arrays. volume: NULL, or the volume whose samples are the first array, in rows of the job's pitch. */
 pmb_status pmb_cuda_upload(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count, const pmb_volume *volume);
+/* Uploads bricks of the bound volume, one after another. Samples beyond its border repeat it. */
+pmb_status pmb_cuda_upload_bricks(pmb_cuda *cuda, const uint32_t *bricks, int64_t count, void *d_to);
 /* Downloads up to 8 arrays. meanwhile: the host's own work during the first copies, or NULL. */
 pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count,
   pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work);

@@ -32,7 +32,7 @@ template <class T> static __device__ void read_rows(const pmb_cuda_job &job, con
     uint64_t inside = 0, equal = 0, valid = 0;
     for (int part = 0; part < 2; ++part) {
       const int i = box.origin[0] - 1 + part * 32 + lane;
-      const T s = d_samples[pmb_cuda_index(job, pmb_cuda_clamp(i, job.dims[0]), j, k)];
+      const T s = d_samples[pmb_cuda_place(job, pmb_cuda_clamp(i, job.dims[0]), j, k)];
       const int exists = row_exists && i >= 0 && i < job.dims[0] && (part == 0 || lane < 3) && PMB_IS_FINITE(s) &&
         !pmb_cuda_hides_sample(job, i, j, k);
       inside |= (uint64_t)__ballot_sync(UINT32_MAX, pmb_cuda_inside(isovalue, s) && (part == 0 || lane < 3))
@@ -91,7 +91,7 @@ static __device__ uint32_t store_special(const pmb_cuda_job &job, special_scratc
 /* The result of the full rules, by value: a variable with an address would be in local memory, where writing it for each brick
  * costs more than the brick's record. */
 typedef struct special_result {
-  uint32_t counts, word, index;
+  uint32_t counts, word, column, index;
 } special_result;
 
 /* Classifies any brick by the full rules of pmb_brick.h, a row per lane. */
@@ -128,7 +128,9 @@ static __device__ __noinline__ special_result special_brick(
   special_result result;
   const int row = min(lane, PMB_CUDA_ROWS - 1);
   result.index = store_special(job, scratch);
-  result.word = pmb_own_columns(scratch->rows.inside[row / 5 + 1][row % 5 + 1]);
+  const uint64_t inside = scratch->rows.inside[row / 5 + 1][row % 5 + 1];
+  result.word = pmb_own_columns(inside);
+  result.column = __ballot_sync(UINT32_MAX, lane < PMB_CUDA_ROWS && (inside >> 33 & 1));
   result.counts = __shfl_sync(UINT32_MAX, sum, 31);
   return result;
 }
@@ -191,10 +193,11 @@ static __device__ __forceinline__ uint32_t classify_brick(const pmb_cuda_job &jo
   uint32_t borders = pmb_cuda_borders(job, box);
   uint32_t word, column, counts, special = PMB_CUDA_PLAIN;
   const int equal = read_words<T>(job, box, row, &word, &column);
-  if (equal || (job.any_flags && !is_clean(job, box))) {
+  if (equal || (job.any_flags && (job.d_slots || !is_clean(job, box)))) {
     const special_result result = special_brick<T>(job, box, scratch, record);
     counts = result.counts;
     word = result.word;
+    column = result.column;
     special = result.index;
     borders |= PMB_CUDA_HAS_SPECIAL;
   } else {

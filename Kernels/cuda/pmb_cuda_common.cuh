@@ -31,6 +31,20 @@ __device__ __forceinline__ int64_t pmb_cuda_index(const pmb_cuda_job &job, int i
   return i + job.pitch * pmb_cuda_clamp(j, job.dims[1]) + job.slice * pmb_cuda_clamp(k, job.dims[2]);
 }
 
+/* The same where bricks may be brought as they are needed. */
+__device__ __forceinline__ int64_t pmb_cuda_place(const pmb_cuda_job &job, int i, int j, int k)
+{
+  if (!job.d_slots) {
+    return pmb_cuda_index(job, i, j, k);
+  }
+  const uint32_t x = (uint32_t)i, y = (uint32_t)pmb_cuda_clamp(j, job.dims[1]),
+                 z = (uint32_t)pmb_cuda_clamp(k, job.dims[2]);
+  const uint32_t slot =
+    job.d_slots[x / PMB_BRICK_X + job.bricks[0] * (y / PMB_BRICK_Y + job.bricks[1] * (z / PMB_BRICK_Z))];
+  return (int64_t)slot * PMB_BRICK_SAMPLES +
+    (x % PMB_BRICK_X + PMB_BRICK_X * (y % PMB_BRICK_Y + PMB_BRICK_Y * (z % PMB_BRICK_Z)));
+}
+
 /* Whether a sample is inside. The template is for integers of 8 and 16 bits. */
 template <class T> __device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, T s)
 {

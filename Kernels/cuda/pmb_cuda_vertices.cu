@@ -63,7 +63,7 @@ static __device__ __forceinline__ void read_surrounding(const vertex_setting &se
     const int place[3] = { p.low[0] + (end && p.kind == 0), p.low[1] + (end && p.kind == 1),
       p.low[2] + (end && p.kind == 2) };
     const real sample =
-      lifted(((const T *)setting.job.d_samples)[pmb_cuda_index(setting.job, place[0], place[1], place[2])]);
+      lifted(((const T *)setting.job.d_samples)[pmb_cuda_place(setting.job, place[0], place[1], place[2])]);
     if (gradient) {
       gradient_at<T>(setting, place, at_end);
     }
@@ -94,7 +94,8 @@ static __device__ __forceinline__ void emit_brick(const vertex_setting &setting,
 /* Whether the output needs general_samples. */
 static int needs_general(const pmb_cuda *cuda, const pmb_cuda_output *output)
 {
-  return (output->estimator != PMB_CENTRAL || cuda->job.d_sample_flags) && (output->d_normals || output->d_gradients);
+  return cuda->job.d_slots ||
+    ((output->estimator != PMB_CENTRAL || cuda->job.d_sample_flags) && (output->d_normals || output->d_gradients));
 }
 
 static int flags_of(const pmb_cuda *cuda, const pmb_cuda_output *output)

@@ -151,7 +151,7 @@ static __device__ __forceinline__ typename pmb_cuda_real<T>::type read_sample(
   i = pmb_cuda_clamp(i, job.dims[0]);
   j = pmb_cuda_clamp(j, job.dims[1]);
   k = pmb_cuda_clamp(k, job.dims[2]);
-  return pmb_cuda_hides_sample(job, i, j, k) ? (real)NAN : (real)d_samples[pmb_cuda_index(job, i, j, k)];
+  return pmb_cuda_hides_sample(job, i, j, k) ? (real)NAN : (real)d_samples[pmb_cuda_place(job, i, j, k)];
 }
 
 /* The factor of pmb_difference. */

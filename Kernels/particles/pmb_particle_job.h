@@ -24,10 +24,9 @@ enum {
   PMB_PARTICLE_GROUP = 4096,      /* most bricks of a group of layers, unless one layer has more */
   PMB_PARTICLE_NEAR = 4096,       /* most particles in pmb_particle_near, a multiple of 512 */
   PMB_PARTICLE_ROOM = PMB_PARTICLE_NEAR + 64,
-  PMB_PARTICLE_TAIL = 16,   /* zeros after the sorted particles: loops read 16 at a time */
-  PMB_PARTICLE_COLUMNS = 8, /* components of attributes that are interpolated together */
-  PMB_PARTICLE_ROWS = 256,  /* most rows of cubes in pmb_particle_near, more than are near a brick */
-  PMB_BRICK_SAMPLES = PMB_BRICK_X * PMB_BRICK_ROWS,
+  PMB_PARTICLE_TAIL = 16,         /* zeros after the sorted particles: loops read 16 at a time */
+  PMB_PARTICLE_COLUMNS = 8,       /* components of attributes that are interpolated together */
+  PMB_PARTICLE_ROWS = 256,        /* most rows of cubes in pmb_particle_near, more than are near a brick */
   PMB_TILE_ROW = PMB_BRICK_X + 4, /* stride of the rows of a brick and its halo */
   PMB_TILE_SAMPLES = 25 * PMB_TILE_ROW
 };

@@ -304,6 +304,12 @@ static pmb_status cast_rays(pmb_context *context, const pmb_ray_request *request
     return PMB_OUT_OF_MEMORY;
   }
   PMB_STEP(pmb_cuda_begin(cuda, 0.5));
+  if (cuda->job.d_slots) {
+    pmb_cuda_end(cuda);
+    return pmb_fail(context, PMB_OUT_OF_MEMORY,
+      "pmb_cast_rays: no memory on the GPU for the volume, %lld x %lld x %lld samples; rays need all of it there",
+      (long long)wanted->dims[0], (long long)wanted->dims[1], (long long)wanted->dims[2]);
+  }
   job.samples = cuda->job.d_samples;
   job.strides[0] = 1;
   job.strides[1] = cuda->job.pitch;

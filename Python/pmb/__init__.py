@@ -30,7 +30,7 @@ if _plugin:  # stands aside: the plugin needs its own package under this name
     with open(_os.path.join(_plugin, "__init__.py"), encoding="utf-8") as _file:
         exec(compile(_file.read(), _file.name, "exec"))
 else:
-    from ._context import set_threads
+    from ._context import Device, find_device, set_threads
     from ._core import version as __version__
     from ._device import DeviceArray
     from ._mesh import Measures, Mesh
@@ -38,5 +38,5 @@ else:
     from ._render import Camera, render
     from ._volume import Histogram, Volume, contour
 
-    __all__ = ["Camera", "DeviceArray", "Histogram", "Measures", "Mesh", "Volume", "__version__", "contour", "particles",
-               "render", "set_threads"]
+    __all__ = ["Camera", "Device", "DeviceArray", "Histogram", "Measures", "Mesh", "Volume", "__version__", "contour",
+               "find_device", "particles", "render", "set_threads"]

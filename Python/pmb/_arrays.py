@@ -9,6 +9,7 @@ import numpy as np
 # pmb_type of the core, by kind and size.
 CODES = {"i1": 1, "u1": 2, "i2": 3, "u2": 4, "i4": 5, "u4": 6, "i8": 7, "u8": 8, "f4": 9, "f8": 10}
 INT32, INT64 = CODES["i4"], CODES["i8"]
+_PIECE = 4 << 20
 
 
 def code_of(dtype: np.dtype[Any]) -> int:
@@ -44,6 +45,20 @@ def as_numpy(value: Any, what: str) -> np.ndarray[Any, Any]:
         raise TypeError(f"{what} with {text_of(value)} is no array that NumPy can read: {error}") from error
 
 
+def copied(array: np.ndarray[Any, Any], dtype: Any = None, order: Any = "K") -> np.ndarray[Any, Any]:
+    """A copy, made in pieces of about 4 MiB, between which Python answers Ctrl-C."""
+    made = np.empty_like(array, dtype or array.dtype, order=order, subok=False)
+    if made.ndim == 0 or made.nbytes <= _PIECE:
+        made[...] = array
+        return made
+    axis = max(range(made.ndim), key=lambda i: abs(made.strides[i]) if made.shape[i] > 1 else -1)
+    step = max(1, _PIECE * made.shape[axis] // made.nbytes)
+    for first in range(0, made.shape[axis], step):
+        piece = (*[slice(None)] * axis, slice(first, first + step))
+        made[piece] = array[piece]
+    return made
+
+
 def as_samples(value: Any, what: str) -> tuple[np.ndarray[Any, Any], str]:
     """An array that the core can read, and what was converted ("": nothing, the memory is shared)."""
     array = as_numpy(value, what)
@@ -51,17 +66,18 @@ def as_samples(value: Any, what: str) -> tuple[np.ndarray[Any, Any], str]:
     if dtype.kind == "b":
         return array.view(np.uint8), ""
     if dtype.kind == "f" and dtype.itemsize == 2:
-        return array.astype(np.float32), "float16 to float32"
+        return copied(array, np.float32), "float16 to float32"
     if not code_of(dtype):
         raise TypeError(f"{what} with {text_of(array)} has no real numbers of 8 to 64 bits: convert it, for example by"
                         " .astype('float32')")
     if not dtype.isnative:
-        return array.astype(dtype.newbyteorder("=")), "bytes swapped"
+        return copied(array, dtype.newbyteorder("=")), "bytes swapped"
     if not array.flags.aligned or any(stride % dtype.itemsize for stride in array.strides):
-        return array.copy(), "copied: strides are no multiples of the item's size"
+        return copied(array), "copied: strides are no multiples of the item's size"
     return array, ""
 
 
 def packed(array: np.ndarray[Any, Any], order: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """The array with the first axis of `order` fastest in memory, as the core wants arrays without strides."""
-    return np.ascontiguousarray(array.transpose(*order[::-1], *range(3, array.ndim)))
+    turned = array.transpose(*order[::-1], *range(3, array.ndim))
+    return turned if turned.flags.c_contiguous else copied(turned, order="C")

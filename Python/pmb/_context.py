@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from ._core import Context
 
@@ -52,6 +53,43 @@ def give_back(context: Context, key: tuple[int, int, int]) -> None:
     kept = _idle.setdefault(key, [])
     if len(kept) < _KEPT:
         kept.append(context)
+
+
+class Device(NamedTuple):
+    """What `find_device` finds."""
+
+    #: "cuda" or "cpu"
+    kind: str
+    #: of the GPU, or the CPU's instruction set and threads
+    name: str
+    #: why no GPU is used; "": one is, or the CPU was asked for
+    note: str
+
+
+def find_device(device: object = None) -> Device:
+    """Find out where calls with this `device` compute.
+
+    Parameters
+    ----------
+    device : None, "cpu", "cuda" or "cuda:N"
+        None: a GPU if there is one, else the CPU.
+
+    Raises
+    ------
+    RuntimeError
+        The GPU that was asked for cannot be used. The message says why.
+
+    Examples
+    --------
+    >>> import pmb
+    >>> pmb.find_device("cpu").kind
+    'cpu'
+    """
+    context, key = take(device)
+    info = context.info()
+    give_back(context, key)
+    name = info["device_name"] or f"{info['path']}, {info['threads']} threads"
+    return Device(str(info["device"]), str(name), str(info["device_note"] or ""))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _context
-from ._arrays import address_of, as_samples, code_of, text_of
+from ._arrays import address_of, as_samples, code_of, copied, text_of
 from ._device import View, as_view, beside, device_for, host_copy, is_on_device, packed_strides
 from ._mesh import Mesh, emit
 
@@ -26,7 +26,7 @@ def _beside(value: Any, name: str, points: Any) -> Any:
 
 def _contiguous(array: Any, name: str) -> Any:
     if not isinstance(array, View):
-        return np.ascontiguousarray(array)
+        return array if array.flags.c_contiguous else copied(array, order="C")
     if not array.is_packed(packed_strides(array.shape, array.itemsize)):
         raise ValueError(f"{name} with {text_of(array)} is on a GPU with gaps or reversed: make it contiguous there")
     return array

@@ -148,7 +148,7 @@ class Volume:
         if self._context is not None:
             context, self._context = self._context, None
             # The next tensor of this shape takes over what little the context has on the GPU beside it.
-            if self._gpu is None or context.info()["device_bytes"] > _context.KEPT_BYTES:
+            if self._gpu is None or int(context.info()["device_bytes"] or 0) > _context.KEPT_BYTES:
                 context.unbind()
             _context.give_back(context, self._key)
 

@@ -32,9 +32,9 @@ def polydata(mesh: Mesh, output: Any = None) -> Any:
     ids: Any = vtkTypeInt32Array() if mesh.triangles.dtype == np.int32 else vtkTypeInt64Array()
     flat = mesh.triangles.reshape(-1)
     ids.SetVoidArray(flat, flat.size, 1)
-    ids._samples = flat  # keeps the memory
     cells = vtkCellArray()
     cells.SetData(3, ids)
+    cells.GetConnectivityArray()._samples = flat  # keeps the memory; before 9.6 this is not `ids`, but a shallow copy
     output.SetPoints(points)
     output.SetPolys(cells)
     named = dict(mesh.arrays) if mesh.gradients is None else {**mesh.arrays, "Gradients": mesh.gradients}

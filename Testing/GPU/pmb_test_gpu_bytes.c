@@ -2,6 +2,8 @@
  * The CUDA backend gives the CPU's bytes in volumes and series that only a GPU is fast enough for; the others are in ../Kernels.
  * Skipped without a GPU. With PMB_TEST_SHORT in the environment it runs fewer cases, for slow tools. */
 
+#include <math.h>
+
 #include "pmb_test_gpu_pair.h"
 
 /* Many bricks: several tiles in every scan, bricks full of points, lists longer than one pass. */
@@ -102,6 +104,72 @@ static void layers_of_bricks(void)
   enough(&p, 10000);
 }
 
+/* Compares meshes of a volume that does not fit the memory that the context may use. Returns whether they do. */
+static int with_little_memory(pair *p, const test_volume *v, const double *isovalues, test_rng *rng)
+{
+  const int64_t *dims = v->view.dims;
+  const int64_t limit = dims[0] * dims[1] * dims[2] * (int64_t)pmb_type_size(v->view.type) / 10 * 9;
+  OWNED_CONTEXT gpu = gpu_new(limit);
+  pair little = { .cpu = p->cpu, .gpu = gpu, .estimator = (pmb_gradient_estimator)rng_int(rng, 0, 2) };
+  OWNED_MESH mesh;
+  bind_both(&little, v);
+  if (mesh_extract(gpu, isovalues, 2, 0, PMB_FLOAT64, PMB_INT64, &mesh) == PMB_OUT_OF_MEMORY) return 0;
+  extract_all(&little, isovalues, 1, rng);
+  extract_all(&little, isovalues, 2, rng);
+  CHECK(info_of(gpu).device_peak_bytes <= limit, "%lld bytes on the GPU, limit %lld",
+    (long long)info_of(gpu).device_peak_bytes, (long long)limit);
+  p->triangles += little.triangles;
+  return 1;
+}
+
+/* Volumes that are constant but for their lowest slices, whole and some layers of them. */
+static void bricks_on_demand(void)
+{
+  const int volumes = is_short() ? 8 : 200;
+  int fits = 0;
+  OWNED_PAIR p = pair_new();
+  test_rng rng = { 46 };
+  for (int n = 0; n < volumes && !test_failures(); n++) {
+    OWNED_VOLUME v;
+    volume_random(&v, rng_int(&rng, 33, 70), rng_int(&rng, 5, 12), rng_int(&rng, 900, 1500), &rng);
+    v.view.sample_flags = v.view.cell_flags = NULL; /* volumes with hidden samples have to fit */
+    const int64_t *dims = v.view.dims, layers = (dims[2] + 3) / 4;
+    const double isovalues[2] = { volume_isovalue(&v, &rng), volume_isovalue(&v, &rng) };
+    for (int64_t i = dims[0] * dims[1] * (dims[2] / 40); i < dims[0] * dims[1] * dims[2]; i++) volume_put(&v, i, 1);
+    if (n % 3 == 0) {
+      v.view.first_layer = rng_int(&rng, 0, 10);
+      v.view.layer_count = rng_int(&rng, 1, layers - v.view.first_layer);
+    }
+    fits += with_little_memory(&p, &v, isovalues, &rng);
+  }
+  CHECK(fits > volumes / 2, "only %d of %d volumes", fits, volumes);
+  enough(&p, 10000);
+}
+
+/* A sparse surface in 16 times the memory: an isovalue brings only bricks that are not there yet, and the next volume others. */
+static void bricks_stay(void)
+{
+  const int64_t n = is_short() ? 96 : 256;
+  OWNED_CONTEXT cpu = cpu_new(), gpu = gpu_new(n * n * 16 * n * 4 / 16);
+  pair p = { .cpu = cpu, .gpu = gpu };
+  OWNED_VOLUME v = volume_of(PMB_FLOAT32, n, n, 16 * n, LAYOUT_PACKED);
+  for (int step = 0; step < 2; step++) {
+    for (int64_t i = 0; i < n * n * 16 * n; i++) {
+      const double x = (double)(i % n), y = (double)(i / n % n), z = (double)(i / n / n);
+      ((float *)v.memory)[i] =
+        (float)hypot(hypot(x - (double)n / 2, y - (double)n / 2), z - (double)(n * (1 + step)));
+    }
+    bind_both(&p, &v);
+    for (int i = 0; i < 5; i++) {
+      const double isovalue = (double)n / 4 + (double)(i % 3) / 8;
+      extract_plain(&p, &isovalue, 1, 1);
+    }
+    CHECK(info_of(gpu).uploads <= 3 * (step + 1), "%lld uploads for 3 isovalues of each volume",
+      (long long)info_of(gpu).uploads);
+  }
+  enough(&p, 1000);
+}
+
 /* The scan's epochs wrap around after 16,384 counts. */
 static void scan_epochs_wrap_around(void)
 {
@@ -146,6 +214,8 @@ TEST_MAIN(
   CASE(transfers)
   CASE(many_bricks)
   CASE(layers_of_bricks)
+  CASE(bricks_on_demand)
+  CASE(bricks_stay)
   CASE(scan_epochs_wrap_around)
   CASE(histogram_beside_isovalues)
 )

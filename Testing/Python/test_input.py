@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -173,6 +174,68 @@ def test_interrupt():
         pmb.particles(points, 0.5, progress=interrupt, device="cpu")
     assert max(fractions) < 0.9
     assert len(pmb.particles(points[:100], 0.5).points) > 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["contour", "float16", "array", "particles", "render", "measure"])
+def test_interrupt_within_100_ms(name):
+    """Of processor time on one thread, so that other programs of the machine do not count."""
+    noise = np.random.default_rng(1).random((256, 256, 256), dtype=np.float32)
+    points = np.random.default_rng(1).random((300000, 3)) * 67
+    volume = pmb.Volume(noise, device="cpu")
+    mesh = volume.contour(0.9)
+    call = {"contour": lambda: pmb.contour(noise, 0.9, device="cpu"),
+            "float16": lambda: pmb.contour(noise.astype("f2"), 2.0, device="cpu"),
+            "array": lambda: volume.contour(2.0, arrays={"a": noise.T}),
+            "particles": lambda: pmb.particles(points, 0.5, device="cpu"),
+            "render": lambda: pmb.render(volume, 0.9, size=(800, 600)),
+            "measure": mesh.measure}[name]
+    sent, waits = [], []
+
+    def interrupt(delay):
+        time.sleep(delay)
+        sent[:] = [time.process_time()]
+        os.kill(os.getpid(), signal.SIGINT)
+
+    try:
+        pmb.set_threads(1)
+        begin = time.perf_counter()
+        call()
+        length = time.perf_counter() - begin
+        for part in range(8):
+            thread = threading.Thread(target=interrupt, args=[length * part / 8])
+            try:
+                thread.start()
+                call()
+                thread.join()
+                time.sleep(0.01)  # the signal may still be on its way
+            except KeyboardInterrupt:
+                waits.append(time.process_time() - sent[0])
+                thread.join()
+    finally:
+        pmb.set_threads()
+    assert len(waits) > 3 and max(waits) < 0.1, waits
+
+
+def test_subinterpreters_are_refused(ball):
+    code = """
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+other = interpreters.create()
+interpreters.run_string(other, '''
+try:
+    import pmb
+except ImportError as error:
+    print("refused:", error, flush=True)
+''')
+interpreters.destroy(other)
+import pmb
+print(pmb.contour([[[0, 0], [0, 0]], [[1, 1], [1, 1]]], 0.5))
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "refused:" in run.stdout and "subinterpreter" in run.stdout and "2 triangles" in run.stdout, run.stderr
 
 
 def test_out_of_memory():

@@ -20,6 +20,7 @@ typedef struct transfer {
   const char *name; /* in error messages */
   cudaMemcpyKind kind;
   const pmb_volume *volume;     /* to pack into the first array, or NULL */
+  const uint32_t *bricks;       /* those to pack, or NULL: all samples */
   pmb_cuda_copy copies[ARRAYS]; /* first those of arrays written directly */
   size_t first[ARRAYS];         /* part of each */
   int count, direct;            /* arrays; arrays written directly */
@@ -138,6 +139,29 @@ static void pack(const pmb_volume *v, int64_t pitch, int64_t begin, int64_t end,
   }
 }
 
+/* Packs bricks begin to end - 1 of a list, brick after brick; samples beyond the volume repeat its border. */
+static void pack_bricks(const transfer *t, int64_t begin, int64_t end, char *to)
+{
+  const pmb_volume *v = t->volume;
+  const int64_t size = (int64_t)pmb_type_size(v->type);
+  const uint32_t *bricks = t->cuda->job.bricks;
+  for (int64_t n = begin; n < end; ++n) {
+    const uint32_t b = t->bricks[n], row = b / bricks[0];
+    const int64_t x = (int64_t)(b % bricks[0]) * PMB_BRICK_X, y = (int64_t)(row % bricks[1]) * PMB_BRICK_Y;
+    const int64_t z = (int64_t)(row / bricks[1]) * PMB_BRICK_Z, columns = pmb_smaller(v->dims[0] - x, PMB_BRICK_X);
+    for (int r = 0; r < PMB_BRICK_ROWS; ++r) {
+      const int64_t j = pmb_smaller(y + r % PMB_BRICK_Y, v->dims[1] - 1);
+      const int64_t k = pmb_smaller(z + r / PMB_BRICK_Y, v->dims[2] - 1);
+      const char *from =
+        (const char *)v->samples + (x * v->strides[0] + j * v->strides[1] + k * v->strides[2]) * size;
+      copy_row(to, from, columns, v->strides[0], (size_t)size);
+      copy_row(
+        to + columns * size, from + (columns - 1) * v->strides[0] * size, PMB_BRICK_X - columns, 0, (size_t)size);
+      to += PMB_BRICK_X * size;
+    }
+  }
+}
+
 /* Whether the samples have the device's layout on the host. */
 static int is_packed(const pmb_volume *v, int64_t pitch)
 {
@@ -148,7 +172,11 @@ static void fill_slot(const transfer *t, size_t n)
 {
   const place p = place_of(t, n);
   if (p.array == 0 && t->volume) {
-    const size_t size = pmb_type_size(t->volume->type);
+    const size_t size = pmb_type_size(t->volume->type), of_brick = size * PMB_BRICK_SAMPLES;
+    if (t->bricks) {
+      pack_bricks(t, (int64_t)(p.at / of_brick), (int64_t)((p.at + p.bytes) / of_brick), slot_of(t, n));
+      return;
+    }
     pack(t->volume, t->cuda->job.pitch, (int64_t)(p.at / size), (int64_t)((p.at + p.bytes) / size), slot_of(t, n));
   } else {
     memcpy(slot_of(t, n), (const char *)t->copies[p.array].host + p.at, p.bytes);
@@ -286,6 +314,20 @@ pmb_status pmb_cuda_upload(pmb_cuda *cuda, const pmb_cuda_copy *copies, int coun
   t.volume = volume && !is_packed(volume, cuda->job.pitch) ? volume : NULL;
   t.count = count;
   memcpy(t.copies, copies, (size_t)count * sizeof(*copies));
+  return run(&t, NULL, NULL);
+}
+
+pmb_status pmb_cuda_upload_bricks(pmb_cuda *cuda, const uint32_t *bricks, int64_t count, void *d_to)
+{
+  transfer t = {};
+  t.cuda = cuda;
+  t.name = "upload of bricks";
+  t.kind = cudaMemcpyHostToDevice;
+  t.volume = &cuda->context->volume;
+  t.bricks = bricks;
+  t.count = 1;
+  t.copies[0].d_array = d_to;
+  t.copies[0].bytes = (size_t)count * PMB_BRICK_SAMPLES * pmb_type_size(t.volume->type);
   return run(&t, NULL, NULL);
 }
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import copied
 from .._volume import contour
 
 
@@ -38,4 +39,4 @@ def marching_cubes(volume: Any, isovalue: float) -> tuple[Any, Any]:
         return np.empty((0, 3)), np.empty((0, 3), np.uint64)
     # The original counts a sample as inside if it is greater than the isovalue.
     mesh = contour(volume, float(np.nextafter(float(isovalue), np.inf)), normals=False, degenerate=True)
-    return mesh.points.astype(np.float64), mesh.triangles.astype(np.uint64)
+    return copied(mesh.points, np.float64), copied(mesh.triangles, np.uint64)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import address_of
+from .._arrays import address_of, copied
 from .._core import local_ranges
 from .._volume import Volume
 
@@ -56,7 +56,7 @@ def marching_cubes(volume: Any, level: float | None = None, *, spacing: Sequence
         raise ValueError(f"Incorrect input {gradient_direction} in `gradient_direction`, see docstring.")
     if mask is not None and mask.shape != volume.shape:
         raise ValueError("volume and mask must have the same shape.")
-    samples = volume.astype(np.float32, copy=False)[::step, ::step, ::step]
+    samples = (volume if volume.dtype == np.float32 else copied(volume, np.float32))[::step, ::step, ::step]
     if min(samples.shape) < 2:
         raise RuntimeError("No surface found at the given iso value.")
     # The original's mask of a cell is that of its last sample.
@@ -71,10 +71,12 @@ def marching_cubes(volume: Any, level: float | None = None, *, spacing: Sequence
         if not len(mesh.points):
             raise RuntimeError("No surface found at the given iso value.")
         values = np.zeros(len(mesh.points), np.float32)
-        local_ranges(address_of(bound._array), bound._dims, bound._steps, len(mesh.triangles), address_of(mesh.arrays[""]),
-                     address_of(mesh.triangles), address_of(values))
+        for first in range(0, len(mesh.triangles), 1 << 20):  # in pieces, between which Python answers Ctrl-C
+            owners, triangles = mesh.arrays[""][first:first + (1 << 20)], mesh.triangles[first:first + (1 << 20)]
+            local_ranges(address_of(bound._array), bound._dims, bound._steps, len(triangles), address_of(owners),
+                         address_of(triangles), address_of(values))
     faces = mesh.triangles[:, ::-1] if gradient_direction == "descent" else mesh.triangles
-    points = mesh.points if np.array_equal(spacing, (1, 1, 1)) else mesh.points.astype(np.float64)
+    points = mesh.points if np.array_equal(spacing, (1, 1, 1)) else copied(mesh.points, np.float64)
     return points, faces, mesh.normals, values
 
 
