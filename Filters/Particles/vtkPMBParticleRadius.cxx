@@ -1,19 +1,17 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The spacing of the points follows from the distances of about 1000 samples to their 12 nearest neighbors at other places: with
+// The spacing of the points follows from the distances of some samples to their 12 nearest neighbors at other places: with
 // random points as with lattices, the 12th is as far as the spacing times a factor of the dimension. The dimension follows from the
 // third: scans are surfaces. So bonds of molecules and points that happen to be close do not count, duplicates neither. Where the
 // first is closer than on a lattice, points are in disorder, and a somewhat larger spacing closes the gaps between them.
 //
-// Cells around the samples are marked in a small hash, and a pass over all points compares those in marked cells. While fewer than
-// half of the samples find all neighbors within a cell's edge, those without them get larger cells.
+// Each sample is compared with each point, which takes a twentieth of the time of the surface.
 #include "vtkPMBParticleRadius.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <future>
 #include <limits>
 
@@ -98,134 +96,73 @@ struct Neighbors
 };
 using Lists = std::vector<Neighbors>; // of the samples
 
-double Distance2(const Place& a, const Place& b)
-{
-  const double x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
-  return x * x + y * y + z * z;
-}
-
-// Points in one piece of memory.
-template <typename T>
-struct PointsOf
-{
-  const T* Coordinates;
-  Place operator[](vtkIdType i) const
-  {
-    const T* p = this->Coordinates + 3 * i;
-    return { static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2]) };
-  }
-};
-
 bool IsFinite(const Place& p)
 {
   return std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]);
 }
 
-// Some of the samples, by the cells in which a point may be their nearest.
-class Cells
+// Finite points in double precision, by coordinate.
+struct Block
 {
-public:
-  // wanted(n): whether sample n is one of them.
-  template <typename Wanted>
-  Cells(const std::vector<Place>& samples, double edge, const Wanted& wanted)
-    : Samples(samples)
-    , Scale(1 / edge)
-    , Begins(Slots + 1)
-    , Marks(Slots / 64)
+  static const vtkIdType Most = 1024;
+  double Coordinates[3][Most];
+  int Count = 0;
+
+  template <typename T>
+  Block(const T* coordinates, vtkIdType count)
   {
-    std::vector<std::pair<uint32_t, uint32_t>> entries; // slot and sample
-    for (size_t n = 0; n < samples.size(); ++n)
+    for (vtkIdType i = 0; i < count; ++i)
     {
-      std::array<int64_t, 3> cell;
-      for (int i = 0; i < 27 && wanted(n) && this->Find(samples[n], cell); ++i)
+      const T* p = coordinates + 3 * i;
+      const Place place = { static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2]) };
+      for (int axis = 0; axis < 3; ++axis)
       {
-        entries.emplace_back(Slot(cell[0] + i % 3 - 1, cell[1] + i / 3 % 3 - 1, cell[2] + i / 9 - 1), n);
+        this->Coordinates[axis][this->Count] = place[axis];
       }
-    }
-    std::sort(entries.begin(), entries.end());
-    entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
-    for (const auto& entry : entries)
-    {
-      ++this->Begins[entry.first + 1];
-      this->Marks[entry.first / 64] |= uint64_t(1) << entry.first % 64;
-      this->Listed.push_back(entry.second);
-    }
-    for (size_t slot = 0; slot < Slots; ++slot)
-    {
-      this->Begins[slot + 1] += this->Begins[slot];
+      this->Count += IsFinite(place);
     }
   }
 
-  // Adds points of this range to the lists of the samples. Within an edge none is missed.
-  template <typename Points>
-  void Compare(const Points& points, vtkIdType begin, vtkIdType end, Lists& lists) const
+  // Adds the points that are among the nearest.
+  void AddTo(Neighbors& list, const Place& sample) const
   {
-    for (vtkIdType i = begin; i < end; ++i)
+    double distances2[Most];
+    const double farthest2 = list.Distances2.back();
+    int near = 0;
+    for (int i = 0; i < this->Count; ++i)
     {
-      const Place p = points[i];
-      std::array<int64_t, 3> cell;
-      if (!this->Find(p, cell))
+      const double x = this->Coordinates[0][i] - sample[0], y = this->Coordinates[1][i] - sample[1],
+                   z = this->Coordinates[2][i] - sample[2];
+      distances2[i] = x * x + y * y + z * z;
+      near += distances2[i] <= farthest2;
+    }
+    for (int i = 0; near > 0 && i < this->Count; ++i)
+    {
+      if (distances2[i] > 0 && distances2[i] <= list.Distances2.back())
       {
-        continue;
-      }
-      const uint32_t slot = Slot(cell[0], cell[1], cell[2]);
-      if (this->Marks[slot / 64] >> slot % 64 & 1)
-      {
-        for (uint32_t k = this->Begins[slot]; k < this->Begins[slot + 1]; ++k)
-        {
-          const uint32_t n = this->Listed[k];
-          const double distance2 = Distance2(p, this->Samples[n]);
-          if (distance2 > 0 && distance2 <= lists[n].Distances2.back())
-          {
-            lists[n].Add(p, distance2);
-          }
-        }
+        list.Add({ this->Coordinates[0][i], this->Coordinates[1][i], this->Coordinates[2][i] }, distances2[i]);
       }
     }
   }
-
-private:
-  static const size_t Slots = 1 << 17;
-
-  // Returns false for a position that is not finite or too far away for a cell number.
-  bool Find(const Place& p, std::array<int64_t, 3>& cell) const
-  {
-    for (int axis = 0; axis < 3; ++axis)
-    {
-      const double place = p[axis] * this->Scale;
-      if (!(std::abs(place) < 0x1p62))
-      {
-        return false;
-      }
-      cell[axis] = static_cast<int64_t>(place) - (place < static_cast<double>(static_cast<int64_t>(place)));
-    }
-    return true;
-  }
-
-  // Several cells may share a slot; this only costs comparisons.
-  static uint32_t Slot(int64_t x, int64_t y, int64_t z)
-  {
-    uint64_t hash = static_cast<uint64_t>(x) * 0x9e3779b97f4a7c15u;
-    hash = (hash ^ hash >> 32 ^ static_cast<uint64_t>(y)) * 0xbf58476d1ce4e5b9u;
-    hash = (hash ^ hash >> 32 ^ static_cast<uint64_t>(z)) * 0x94d049bb133111ebu;
-    return static_cast<uint32_t>(hash >> 47);
-  }
-
-  const std::vector<Place>& Samples;
-  double Scale;
-  std::vector<uint32_t> Begins, Listed;
-  std::vector<uint64_t> Marks;
 };
 
-// Calls work(begin, end, lists) for parts of the points, on all threads; returns the lists of all.
-template <typename Work>
-Lists FindNearest(vtkIdType count, int threads, size_t samples, const Work& work)
+// Compares points with all samples, on all threads.
+template <typename T>
+Lists FindNearest(const T* coordinates, vtkIdType count, int threads, const std::vector<Place>& samples)
 {
-  const vtkIdType portion = std::max<vtkIdType>(count / threads + 1, 1 << 15);
+  const vtkIdType portion = (count / threads / Block::Most + 1) * Block::Most;
   const auto run = [&](vtkIdType begin)
   {
-    Lists lists(samples);
-    work(begin, std::min(begin + portion, count), lists);
+    Lists lists(samples.size());
+    const vtkIdType end = std::min(begin + portion, count);
+    for (; begin < end; begin += Block::Most)
+    {
+      const Block block(coordinates + 3 * begin, std::min(Block::Most + 0, end - begin));
+      for (size_t n = 0; n < samples.size(); ++n)
+      {
+        block.AddTo(lists[n], samples[n]);
+      }
+    }
     return lists;
   };
   std::vector<std::future<Lists>> others; // where the system has no thread left, get() works
@@ -237,7 +174,7 @@ Lists FindNearest(vtkIdType count, int threads, size_t samples, const Work& work
   for (auto& other : others)
   {
     const Lists more = other.get();
-    for (size_t n = 0; n < samples; ++n)
+    for (size_t n = 0; n < samples.size(); ++n)
     {
       all[n].Add(more[n]);
     }
@@ -245,27 +182,26 @@ Lists FindNearest(vtkIdType count, int threads, size_t samples, const Work& work
   return all;
 }
 
-// Chooses about 1000 finite points of all ranks, evenly spaced in their order, and counts all points.
-template <typename Points>
-std::vector<Place> ChooseSamples(const Ranks& ranks, const Points& points, vtkIdType own, vtkIdType& count)
+// Chooses finite points of all ranks, evenly spaced in their order: 1000, of more than 100,000 points fewer, at least 100.
+template <typename T>
+std::vector<Place> ChooseSamples(const Ranks& ranks, const T* coordinates, vtkIdType own)
 {
-  vtkIdType before = 0;
+  vtkIdType before = 0, count = 0;
   const std::vector<std::vector<vtkIdType>> counts = ranks.Share<vtkIdType>({ own });
-  count = 0;
   for (int rank = 0; rank < ranks.Count(); ++rank)
   {
     before += rank < ranks.Rank() ? counts[rank][0] : 0;
     count += counts[rank][0];
   }
   std::vector<double> mine;
-  const vtkIdType most = std::min<vtkIdType>(count, 1000);
+  const vtkIdType most =
+    std::min<vtkIdType>(count, std::max<vtkIdType>(100, std::min<vtkIdType>(1000, 100000000 / (count + 1))));
   for (vtkIdType n = 0; n < most; ++n)
   {
     const vtkIdType i = n * count / most - before;
-    if (i >= 0 && i < own && IsFinite(points[i]))
+    if (i >= 0 && i < own && Block(coordinates + 3 * i, 1).Count > 0)
     {
-      const Place p = points[i];
-      mine.insert(mine.end(), p.begin(), p.end());
+      mine.insert(mine.end(), coordinates + 3 * i, coordinates + 3 * i + 3);
     }
   }
   std::vector<Place> samples;
@@ -279,30 +215,10 @@ std::vector<Place> ChooseSamples(const Ranks& ranks, const Points& points, vtkId
   return samples;
 }
 
-// Guesses an edge of cells with which most samples of an even cloud find a neighbor. 0: all samples are in one place.
-double GuessEdge(const std::vector<Place>& samples, vtkIdType count)
+// Merges the lists of all ranks.
+Lists MergeLists(const Ranks& ranks, const Lists& mine)
 {
-  std::vector<double> distances2;
-  for (size_t n = 0; n < samples.size(); n += 1 + samples.size() / 100)
-  {
-    double least = Infinity;
-    for (const Place& other : samples)
-    {
-      const double distance2 = Distance2(samples[n], other);
-      least = distance2 > 0 ? std::min(least, distance2) : least;
-    }
-    distances2.push_back(least);
-  }
-  std::sort(distances2.begin(), distances2.end());
-  const double low2 = distances2.empty() ? Infinity : distances2[distances2.size() / 10]; // where points are dense
-  return std::isfinite(low2)
-    ? 3 * std::sqrt(low2) * std::cbrt(static_cast<double>(samples.size()) / static_cast<double>(count))
-    : 0.0;
-}
-
-// Shares the lists of all ranks.
-void MergeLists(const Ranks& ranks, const Lists& mine, Lists& all)
-{
+  Lists all(mine.size());
   const size_t size = Neighbors::Count * 4;
   std::vector<double> flat;
   for (const Neighbors& list : mine)
@@ -322,6 +238,7 @@ void MergeLists(const Ranks& ranks, const Lists& mine, Lists& all)
       }
     }
   }
+  return all;
 }
 
 // The median distance to the k-th neighbor.
@@ -352,43 +269,14 @@ double FindSpacing(const Lists& lists)
   return even + 0.3 * (even - first);
 }
 
-template <typename Points>
-double FindRadiusOf(Ranks& ranks, const Points& points, vtkIdType own, int threads)
+template <typename T>
+double FindRadiusOf(Ranks& ranks, const T* coordinates, vtkIdType own, int threads)
 {
-  vtkIdType count = 0;
-  std::vector<Place> samples = ChooseSamples(ranks, points, own, count);
-  std::sort(samples.begin(), samples.end()); // equal ones stand together
-  Lists lists(samples.size());
-  const auto isSame = [&samples](size_t n) { return n > 0 && samples[n] == samples[n - 1]; };
-  double before = 0.0, widest2 = 0.0; // a bound of the distances between samples
-  for (const Place& sample : samples)
-  {
-    widest2 = std::max(widest2, 4 * Distance2(sample, samples.front()));
-  }
-  for (double edge = GuessEdge(samples, count); edge > 0; edge *= 4)
-  {
-    Lists mine;
-    ranks.Together(
-      [&]
-      {
-        const Cells cells(
-          samples, edge, [&](size_t n) { return lists[n].Distances2.back() > before * before && !isSame(n); });
-        mine = FindNearest(own, threads, samples.size(),
-          [&](vtkIdType begin, vtkIdType end, Lists& part) { cells.Compare(points, begin, end, part); });
-      });
-    MergeLists(ranks, mine, lists);
-    for (size_t n = 0; n < samples.size(); ++n)
-    {
-      lists[n] = isSame(n) ? lists[n - 1] : lists[n];
-    }
-    if (MedianDistance(lists, Neighbors::Count) <= edge || edge * edge > 16 * widest2)
-    {
-      const double spacing = FindSpacing(lists);
-      return std::isfinite(spacing) ? spacing / 2 : 0.0;
-    }
-    before = edge;
-  }
-  return 0.0;
+  const std::vector<Place> samples = ChooseSamples(ranks, coordinates, own);
+  Lists mine;
+  ranks.Together([&] { mine = FindNearest(coordinates, own, threads, samples); });
+  const double spacing = samples.empty() ? 0.0 : FindSpacing(MergeLists(ranks, mine));
+  return std::isfinite(spacing) ? spacing / 2 : 0.0;
 }
 }
 
@@ -397,8 +285,8 @@ double FindRadius(Ranks& ranks, vtkDataArray* positions, int threads)
   const vtkIdType own = positions->GetNumberOfTuples();
   switch (positions->GetDataType())
   {
-    vtkTemplateMacro(return FindRadiusOf(
-      ranks, PointsOf<VTK_TT>{ static_cast<const VTK_TT*>(positions->GetVoidPointer(0)) }, own, threads));
+    vtkTemplateMacro(
+      return FindRadiusOf(ranks, static_cast<const VTK_TT*>(positions->GetVoidPointer(0)), own, threads));
   }
   return 0.0;
 }

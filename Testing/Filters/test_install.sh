@@ -50,7 +50,7 @@ if [ -n "${PMB_PLUGIN:-}" ]; then
   PYTHONPATH=$source/Testing/Plugin pvpython "$source/Testing/Filters/use_installed.py"
 fi
 if [ -n "$python" ]; then
-  logged env "PYTHONPATH=$work/moved/$python_folder" "$python" "$source/Testing/Filters/TestPMBContourFilter.py"
+  logged env "PYTHONPATH=$work/moved/$python_folder" "$python" "$source/Testing/Filters/test_vtk.py"
 fi
 
 config=$(dirname "$(find "$work/moved" -name PMBConfig.cmake)")

@@ -5,24 +5,18 @@ Docs/VTK_TESTS.md lists all; a method is named as VTK names its test. A mesh is 
 input."""
 import os
 import re
-import tempfile
+import sys
 import unittest
 
 import numpy
-from pmb import vtkPMBContourFilter
+from pmb import vtkPMBContourAcceleration, vtkPMBContourFilter
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkPoints
-from vtkmodules.vtkCommonDataModel import vtkImageData, vtkMultiBlockDataSet, vtkPolyData, vtkStaticPointLocator
+from vtkmodules.vtkCommonDataModel import vtkImageData, vtkMultiBlockDataSet, vtkStaticPointLocator
 from vtkmodules.vtkCommonExecutionModel import vtkExtentTranslator, vtkThreadedCompositeDataPipeline
 from vtkmodules.vtkFiltersCore import (vtkCleanPolyData, vtkContourFilter, vtkFlyingEdges3D, vtkMarchingCubes,
                                        vtkSynchronizedTemplates3D)
-from vtkmodules.vtkFiltersExtraction import vtkExtractTensorComponents
-from vtkmodules.vtkFiltersModeling import vtkHausdorffDistancePointSetFilter, vtkLoopSubdivisionFilter
-from vtkmodules.vtkFiltersPoints import vtkUnsignedDistance
+from vtkmodules.vtkFiltersModeling import vtkHausdorffDistancePointSetFilter
 from vtkmodules.vtkImagingCore import vtkRTAnalyticSource
-from vtkmodules.vtkImagingHybrid import vtkPointLoad
-from vtkmodules.vtkIOParallelXML import vtkXMLPImageDataWriter
-from vtkmodules.vtkIOXML import vtkXMLPImageDataReader
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir)
 
@@ -132,11 +126,6 @@ class Parity(Comparison):
 
 
 class VTKTest(Comparison):
-    def test_TestUpdateAndCall(self):
-        mesh = output(ours(wavelet(10, 0), 100.0, RemoveDegenerateTriangles=1))
-        self.same_surface(mesh, used(output(make(vtkContourFilter, wavelet(10, 0), 100.0))))
-        self.assertEqual(mesh.GetNumberOfCells(), 255, "VTK's test expects this number")
-
     def test_TestContourImplicitArrays(self):
         """An array with more tuples than the image has points."""
         z, y, x = numpy.mgrid[-14:15, -14:15, -14:15] / 30
@@ -148,33 +137,6 @@ class VTKTest(Comparison):
         mesh = output(ours(data, 0.0, RemoveDegenerateTriangles=1))
         self.same_surface(mesh, used(output(make(vtkContourFilter, data, 0.0))))
         self.assertLess(numpy.abs(numpy.linalg.norm(points(mesh), axis=1) - 0.6).max(), 1e-3, "distance from the sphere")
-
-    def test_TestUnsignedDistanceFilter(self):
-        """The distance to points; samples without a point nearby are 1e38, and VTK's normals beside them are NaN."""
-        places = vtkPoints()
-        places.SetData(numpy_to_vtk(numpy.random.default_rng(31415).uniform(-1, 1, (100, 3)), deep=True))
-        cloud = vtkPolyData()
-        cloud.SetPoints(places)
-        distance = make(vtkUnsignedDistance, cloud, Radius=0.25, Dimensions=(50, 50, 50), Capping=1, AdjustBounds=1,
-                        AdjustDistance=0.01)
-        mesh = output(ours(distance, 0.075))
-        self.same_surface(mesh, output(make(vtkFlyingEdges3D, distance, 0.075, ComputeNormals=0)))
-        self.assertTrue(numpy.isfinite(vtk_to_numpy(mesh.GetPointData().GetNormals())).all(), "normals")
-
-    def test_ExtractTensors(self):
-        """Stress under a load; then subdivision, which compares pairs of cells and needs 64-bit ids."""
-        load = vtkPointLoad()
-        load.SetLoadValue(100.0)
-        load.SetSampleDimensions(30, 30, 30)
-        load.SetModelBounds(-10, 10, -10, 10, -10, 10)
-        extract = make(vtkExtractTensorComponents, load, ExtractScalars=1)
-        extract.ScalarIsComponent()
-        contour = ours(extract, 0.0, RemoveDegenerateTriangles=1)
-        mesh = output(contour)
-        self.same_surface(mesh, used(output(make(vtkContourFilter, extract, 0.0))))
-        finer = output(make(vtkLoopSubdivisionFilter, contour, NumberOfSubdivisions=1))
-        self.assertEqual(finer.GetNumberOfPolys(), 4 * mesh.GetNumberOfPolys(), "triangles after subdivision")
-        self.assertAlmostEqual(area(finer) / area(mesh), 1.0, 1, "area after subdivision")
 
     def test_TestSMPPipelineContour(self):
         """Fifty blocks, executed by VTK's threads with one filter: as many cells as from the whole."""
@@ -202,26 +164,22 @@ class VTKTest(Comparison):
                 result = output(contour)
             self.assertEqual(sum(result.GetBlock(piece).GetNumberOfCells() for piece in range(50)), whole, "cells")
 
-    def test_testParallelXMLWriters(self):
-        """Sixteen files, read by one, two or five: VTK's test expects this number of triangles in all."""
-        source = vtkRTAnalyticSource()
-        with tempfile.TemporaryDirectory() as folder:
-            writer = make(vtkXMLPImageDataWriter, source, NumberOfPieces=16, StartPiece=0, EndPiece=15,
-                          FileName=os.path.join(folder, "image.pvti"))
-            writer.SetDataModeToBinary()
-            writer.Write()
-            reader = vtkXMLPImageDataReader()
-            reader.SetFileName(writer.GetFileName())
-            for count in (1, 2, 5):
-                contour = ours(reader, 130.0, RemoveDegenerateTriangles=1)
-                contour.SetInputArrayToProcess(0, 0, 0, 0, "RTData")
-                contour.UpdateInformation()
-                total = 0
-                for piece in range(count):
-                    contour.UpdatePiece(piece, count, 0)
-                    contour.GetOutput().RemoveGhostCells()
-                    total += contour.GetOutput().GetNumberOfPolys()
-                self.assertEqual(total, 4924, f"triangles of {count} pieces")
+class Python(unittest.TestCase):
+    def test_package(self):
+        """The package with VTK's modules alone: lists of isovalues, constants, VTK's own filter accelerated and not."""
+        contour, values = ours(wavelet(10)), [0.0] * 3
+        contour.GenerateValues(3, 100.0, 200.0)
+        contour.GetValues(values)
+        self.assertEqual((tuple(contour.GetValues()), values), ((100.0, 150.0, 200.0), [100.0, 150.0, 200.0]))
+        self.assertEqual(vtkPMBContourFilter.CPU, 1, "a constant of the class")
+        vtkPMBContourAcceleration.Enable()  # for filters made from now on
+        stock = make(vtkContourFilter, wavelet(10), 157.5)
+        for on in (True, False):
+            (vtkPMBContourAcceleration.Enable if on else vtkPMBContourAcceleration.Disable)()
+            before = vtkPMBContourAcceleration.GetNumberOfRuns()
+            self.assertGreater(output(stock).GetNumberOfPolys(), 100, "triangles")
+            self.assertEqual(vtkPMBContourAcceleration.GetNumberOfRuns() - before, int(on), f"accelerated executions, {on}")
+        self.assertFalse([name for name in sys.modules if "paraview" in name], "modules of ParaView")
 
 
 class List(unittest.TestCase):

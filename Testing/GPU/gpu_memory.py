@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Memory of the GPU and of outputs; the panel. FuzzPMBContourFilter --device gpu tests all else of the filter on a GPU."""
+"""Memory of the GPU and of outputs. FuzzPMBContourFilter --device gpu tests all else of the filter on a GPU."""
 import os
 
 import numpy
@@ -51,24 +51,6 @@ def many_isovalue_changes():
     on_gpu(ours.GetNumberOfUploads() == 1, f"{ours.GetNumberOfUploads()} uploads, not 1")
 
 
-def the_panel():
-    """Through proxies: Last Run names the GPU; Automatic uses it; DeviceIndex 0 is the same one."""
-    wavelet = simple.Wavelet(WholeExtent=[-30, 30, -30, 30, -30, 30])
-    settings = {"Input": wavelet, "ContourBy": ["POINTS", "RTData"], "Isosurfaces": [157.0, 200.0]}
-    reference = output(simple.PMBContour(RunOn="CPU", **settings))
-    for choice in (PANEL_GPU, "Automatic"):
-        proxy = simple.PMBContour(RunOn=choice, **settings)
-        same(output(proxy), reference, choice)
-        on_gpu("GPU 0 (" in proxy.LastRun, f"{choice}: the last run is {proxy.LastRun!r}")
-        proxy.SetPropertyWithName("DeviceIndex", 0)
-        proxy.Isosurfaces = [150.0]
-        same(output(proxy), output(simple.PMBContour(**dict(settings, RunOn="CPU", Isosurfaces=[150.0]))), choice)
-        proxy.RunOn = "CPU"
-        proxy.Isosurfaces = [157.0, 200.0]
-        same(output(proxy), reference, f"{choice}, then CPU")
-        true("GPU" not in proxy.LastRun, f"on the CPU the last run is {proxy.LastRun!r}")
-
-
 def particles():
     """A moving cloud: the CPU's bytes at each step. The CPU takes over if memory is too small."""
     count, steps = (300, 4) if REHEARSE else (100000, 40)
@@ -94,4 +76,4 @@ def particles():
     on_gpu(ours.GetUsedDevice() == CPU and len(said) == 1, f"too little memory: {len(said)} warnings")
 
 
-TESTS = (shared_by_proxies, many_isovalue_changes, the_panel, particles)
+TESTS = (shared_by_proxies, many_isovalue_changes, particles)

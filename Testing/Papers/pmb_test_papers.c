@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "papers.h"
+#include "papers_bench.h"
 #include "test_util.h"
 
 enum { WHY = 256, TYPES = 4 };
@@ -344,6 +344,26 @@ static void surfaces(void)
   CHECK(without_normal < 10, "%lld corners have no normal", (long long)without_normal);
 }
 
+/* The benchmark times neither another number of triangles nor a lack of memory. */
+static void wrong_is_not_timed(void)
+{
+  OWNED_VOLUME v;
+  OWNED_BY(bench_free) bench b;
+  need_gpu();
+  smooth(&v, 20, cayley);
+  bench_new(&b, &v);
+  papers_task task = { &b.volume, -0.012, -1, 3, SIZE_MAX };
+  const int64_t triangles = papers_measure(&task, papers_systems[0]).triangles;
+  for (int n = 0; n < 3; n++) {
+    static const papers_outcome outcomes[] = { PAPERS_MEASURED, PAPERS_WRONG, PAPERS_FAILED };
+    task.triangles = triangles + (n == 1);
+    task.limit = n == 2 ? 70000 : SIZE_MAX;
+    const papers_result r = papers_measure(&task, papers_systems[0]);
+    CHECK(r.outcome == outcomes[n] && (r.first > 0 && r.change > 0) == (n == 0) && (r.asked > 0) == (n == 2),
+      "%s: %g and %g ms, %zu bytes asked for", papers_outcome_texts[r.outcome], r.first, r.change, r.asked);
+  }
+}
+
 /* ---- memory ---- */
 
 /* Bytes of the acceleration structure as the papers count them; *spare: most that CUB adds. */
@@ -494,6 +514,7 @@ TEST_MAIN(
   CASE(empty)
   CASE(surfaces)
   CASE(evaluated)
+  CASE(wrong_is_not_timed)
   CASE(memory_is_kept)
   CASE(memory_refused)
   CASE(volumes_refused)

@@ -28,14 +28,11 @@ for step in "${@:-build test bench}"; do
         mkdir -p "$build"
         architectures=$(gpu_architectures)
         { cmake -S "$here" -B "$build" -DPMB_CUDA_ARCHITECTURES="$architectures" &&
-          cmake --build "$build" -j"$(nproc)" --target pmb_test_papers pmb_test_papers_bench pmb_bench_papers \
-            pmb_bench_papers_rays; } \
+          cmake --build "$build" -j"$(nproc)" --target pmb_test_papers pmb_bench_papers pmb_bench_papers_rays; } \
           > "$build/build.log" 2>&1 || { tail -n 40 "$build/build.log"; exit 1; }
         ;;
       test)
-        for program in pmb_test_papers pmb_test_papers_bench; do
-          for case in $(sed -n 's/^  CASE(\(.*\))$/\1/p' "$here/$program.c"); do run "$case" $program; done
-        done
+        for case in $(sed -n 's/^  CASE(\(.*\))$/\1/p' "$here/pmb_test_papers.c"); do run "$case" pmb_test_papers; done
         ;;
       sanitize)
         for tool in ${TOOLS:-memcheck racecheck synccheck}; do

@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ParaView's own tests that use Contour on images, with PMB Contour in its place and Contour beside it for comparison.
 A function is named as ParaView names its test; Docs/VTK_TESTS.md lists them."""
-import os
-import tempfile
-
 from paraview import servermanager, simple, smstate, smtrace
-from paraview.modules.vtkRemotingServerManager import vtkSMSettings
 
 from plugin_testing import counts, equal, load_plugin, output, run, true
 
@@ -94,74 +90,5 @@ def SavePythonState():
     equal((counts_of("surface"), output(simple.FindSource("clip")).GetNumberOfCells()), expected, "after the trace")
 
 
-def StateWithHiddenRepresentations():
-    """A hidden surface is not computed."""
-    wavelet = simple.Wavelet(registrationName="wavelet")
-    proxy = simple.PMBContour(registrationName="surface", Input=wavelet, ContourBy=["POINTS", "RTData"],
-                              Isosurfaces=[DEFAULT])
-    view = simple.CreateView("RenderView")
-    simple.Show(proxy, view)
-    simple.Hide(proxy, view)
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "hidden.pvsm")
-        simple.SaveState(path)
-        simple.ResetSession()
-        simple.LoadState(path)
-    proxy, view = simple.FindSource("surface"), simple.GetActiveViewOrCreate("RenderView")
-    view.StillRender()
-    equal(proxy.GetDataInformation().GetNumberOfPoints(), 0, "points while nothing is shown")
-    simple.GetRepresentation(proxy, view).Visibility = 1
-    view.StillRender()
-    true(proxy.GetDataInformation().GetNumberOfPoints() > 1000, "points when it is shown")
-
-
-def PLYWriter():
-    proxies = both(simple.Wavelet(), isovalues=[97.222075, 157.09105, 216.96002500000003, 276.82])
-    mesh, _ = same(proxies)
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "surface.ply")
-        simple.SaveData(path, proxy=proxies[0], EnableColoring=1)
-        read = output(simple.PLYReader(FileNames=[path]))
-    equal(counts(read), counts(mesh), "points and triangles of the file")
-
-
-def WaveletPhiThetaExtracts():
-    """An extractor writes the surface to a file, as in Catalyst."""
-    proxy, reference = both(simple.Wavelet())
-    expected = counts(output(reference))
-    extractor = simple.CreateExtractor("VTP", proxy, registrationName="VTP1")
-    extractor.Writer.FileName = "surface_{timestep:06d}.vtp"
-    extractor.Writer.DataMode = "Binary"  # not appended: see Docs/VERSIONS.md, "What differs"
-    with tempfile.TemporaryDirectory() as folder:
-        simple.SaveExtracts(ExtractsOutputDirectory=folder)
-        files = [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".vtp")]
-        true(files, f"no file: {os.listdir(folder)}")
-        for path in files:  # one for each time step
-            reader = simple.XMLPartitionedPolydataReader(FileName=[path])
-            equal(counts(output(reader)), expected, f"points, triangles of {path}")
-
-
-def TestSettings():
-    """The next filter has the values that a user saved as default, except isovalues, as for Contour."""
-    wavelet = simple.Wavelet()
-    settings = vtkSMSettings.GetInstance()
-    settings.ClearAllSettings()
-    settings.AddCollectionFromString("{}", 1.0)
-    try:
-        for threads, normals in ((2, 0), (3, 1)):
-            proxy = simple.PMBContour(Input=wavelet, ComputeNormals=normals)
-            proxy.SetPropertyWithName("NumberOfThreads", threads)
-            settings.SetProxySettings(proxy.SMProxy, None)
-            other = simple.PMBContour(Input=wavelet, ComputeNormals=1 - normals)
-            settings.GetProxySettings(other.SMProxy)
-            equal(other.GetProperty("NumberOfThreads").GetData(), threads, "threads from the settings")
-        settings.SetProxySettings(proxy.SMProxy, None)
-        equal(settings.GetSettingAsInt(".filters.PMBContour.NumberOfThreads", 0, -1), 3, "the setting")
-    finally:
-        settings.ClearAllSettings()
-
-
 load_plugin()
-run(Contour, PropertyConversion2, AutoConvertSingleProperty,
-    SavePythonState, StateWithHiddenRepresentations, PLYWriter, WaveletPhiThetaExtracts, TestSettings,
-    )
+run(Contour, PropertyConversion2, AutoConvertSingleProperty, SavePythonState)
