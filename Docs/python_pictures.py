@@ -36,11 +36,11 @@ def main():
     reader.SetFileName(str(DOCS.parent / "Data" / "ch2.vti"))
     reader.Update()
     head = pmb.vtk.volume(reader.GetOutput(), "MRI")
-    front = pmb.Camera(direction=(-0.6, -0.7, -0.25), zoom=1.5)
+    front = pmb.Camera(direction=(-0.6, -0.7, -0.25), zoom=1.3)
     save("isosurface", pmb.render(head, 45, front, SIZE))
     save("isosurfaces", pmb.render(head, [45, 100], front, SIZE, colors=[(0.9, 0.75, 0.65, 0.35), (0.9, 0.9, 0.95, 1)]))
     save("composite", pmb.render(head, camera=front, size=SIZE, mode="composite", colormap=fire))
-    save("maximum", pmb.render(head, camera=pmb.Camera(direction=(-1, 0, 0), zoom=1.5), size=SIZE, mode="maximum"))
+    save("maximum", pmb.render(head, camera=pmb.Camera(direction=(-1, 0, 0), zoom=1.3), size=SIZE, mode="maximum"))
     x, y, z = (3 * np.pi * axis for axis in np.ogrid[-1:1:128j, -1:1:128j, -1:1:128j])
     gyroid = np.sin(x) * np.cos(y) + np.sin(y) * np.cos(z) + np.sin(z) * np.cos(x)
     ball = x * x + y * y + z * z < 80  # outside nothing is drawn
