@@ -87,7 +87,7 @@ static pmb_status reserve_pool(pmb_cuda *cuda, int64_t bricks)
     return PMB_OK;
   }
   d->room = d->used = 0;
-  for (int64_t spare = least / 4;; spare = 0) { /* a dragged isovalue needs other bricks */
+  for (int64_t spare = least / 2;; spare = 0) { /* a dragged isovalue needs other bricks */
     const pmb_status status = pmb_cuda_reserve(cuda, &d->pool, least + spare, size, "the active bricks");
     if (status == PMB_OK) {
       d->room = least + spare;

@@ -7,6 +7,7 @@
 #include "pqPMBSliderWidget.h"
 #include "pqPMBTextWidget.h"
 #include "vtkSMProperty.h"
+#include "vtkVersion.h"
 
 #include <QCoreApplication>
 #include <QTimer>
@@ -33,10 +34,23 @@ pqPropertyWidget* pqPMBPanel::createWidgetForProperty(
 
 static void Add()
 {
-  if (auto* core = pqApplicationCore::instance())
+  auto* core = pqApplicationCore::instance();
+  if (!core)
   {
-    core->interfaceTracker()->addInterface(new pqPMBPanel(core));
+    return;
   }
+#if QT_VERSION >= QT_VERSION_CHECK(6, 0, 0) && VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 4, 0)
+  // ParaView before 6.0 leaves its help read-only, as Qt 6 makes it: no plugin could add pages.
+  core->helpEngine();
+  for (QObject* child : core->children())
+  {
+    if (child->inherits("QHelpEngine"))
+    {
+      child->setProperty("readOnly", false);
+    }
+  }
+#endif
+  core->interfaceTracker()->addInterface(new pqPMBPanel(core));
 }
 
 // Called by the plugin, once. A plugin may be loaded before ParaView's own objects are there.

@@ -151,6 +151,18 @@ void TestChoice()
   s.CheckMessages(2, 0, "a GPU that comes and goes");
 }
 
+// A ball in a long volume that is larger than the limit: its bricks are brought, and stay for the next isovalue.
+void TestBricksOnDemand()
+{
+  Subject s(MakeImage(60, 50, 400, VTK_FLOAT,
+    [](int x, int y, int z) { return double((x - 30) * (x - 30) + (y - 25) * (y - 25) + (z - 50) * (z - 50)); }));
+  s.Filter->SetDeviceMemoryLimit(5.0 * VolumeBytes / GiB);
+  s.Run(250, "GPU 0", "half of the volume");
+  s.Run(251, "GPU 0", "the next isovalue");
+  PMB_EQUAL(s.Filter->GetNumberOfBinds(), 1, "binds");
+  s.CheckMessages(0, 0, "bricks on demand");
+}
+
 void TestLimit()
 {
   Subject s(Volume());
@@ -161,10 +173,10 @@ void TestLimit()
   };
   limit(0.25 * VolumeBytes / GiB, "CPU (");
   s.Run(0.2, "CPU (", "too little memory, again");
-  PMB_CHECK(
-    Has(s.Filter->GetLastRunSummary(), "because no memory on the GPU for the volume"), s.Filter->GetLastRunSummary());
+  PMB_CHECK(Has(s.Filter->GetLastRunSummary(), "because no memory on the GPU for the active bricks"),
+    s.Filter->GetLastRunSummary());
   PMB_CHECK(Has(s.Said.Text(), "DeviceMemoryLimit"), "the warning says what to do: " << s.Said.Text());
-  PMB_EQUAL(s.Filter->GetNumberOfBinds(), 1, "binds: the CPU's, once");
+  PMB_EQUAL(s.Filter->GetNumberOfBinds(), 2, "binds: for bricks on demand, and the CPU's");
   s.CheckMessages(1, 0, "too little memory");
   // Another volume is tried; that it is too large too is no new warning.
   auto far = Volume(8.3);
@@ -461,8 +473,9 @@ void TestOutputMemory()
 
 int main()
 {
-  const std::function<void()> tests[] = { TestChoice, TestLimit, TestMeasures, TestAccelerated, TestVersions,
-    TestArrayDeleted, TestRelease, TestDevicesOfBlocks, TestHeldBlocks, TestOutputMemory, TestSuggestions };
+  const std::function<void()> tests[] = { TestChoice, TestBricksOnDemand, TestLimit, TestMeasures, TestAccelerated,
+    TestVersions, TestArrayDeleted, TestRelease, TestDevicesOfBlocks, TestHeldBlocks, TestOutputMemory,
+    TestSuggestions };
   for (const auto& test : tests)
   {
     gpu_reset();

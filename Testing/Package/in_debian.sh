@@ -19,7 +19,8 @@ check() {
   install $(for package in $packages; do echo ./"$package"_*.deb; done)
   "$@"
   # shellcheck disable=SC2086
-  apt-get purge -y --autoremove $packages >log 2>&1 # with what was installed for them
+  apt-get -o APT::AutoRemove::RecommendsImportant=false -o APT::AutoRemove::SuggestsImportant=false \
+    purge -y --autoremove $packages >log 2>&1 # with what was installed for them, even if others suggest it
   tree >after
   dpkg-query -W >after_packages
   diff before after && diff before_packages after_packages || { echo "FAILED: $name: files were left or removed"; exit 1; }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Errors when ParaView loads the plugin: test_loading.py PART, with the plugin in $PMB_PLUGIN.
 
-versions  the plugin as for another version of ParaView (other names of libraries or functions are the loader's to tell)
+versions  the plugin as for another ParaView (other libraries, another function, another version), and half installed
 twice     the same file, and a copy of it in another folder
 sides     on the client alone, on the server alone, and on both in either order
 
@@ -111,15 +111,26 @@ def copy_tree(folder):
 def versions(folder):
     with open(PLUGIN, "rb") as stream:
         plugin = stream.read()
-    other = re.sub(rb"(ParaView )\d(\.\d+ with VTK)", rb"\g<1>0\2", plugin)
-    check(other != plugin, "nothing is changed", "nothing")
-    path = os.path.join(folder, "version.so")
-    with open(path, "wb") as stream:
-        stream.write(other)
-    said = pvpython(LOCAL, path)
-    one_line("version", said, r"was built for ParaView 0\.\d+ with VTK \S+, and this is ParaView [1-9]")
-    version = re.search(r"this is ParaView (\d+)\.(\d+)", said)
-    check(("triangles: 5504" in said) == ((int(version[1]), int(version[2])) < (6, 1)), "the filter", said)
+    function = b"_ZN16vtkSMSourceProxy14PostUpdateDataEb"  # PostUpdateData(bool), which the plugin calls directly
+    changes = [("function", plugin.replace(function, function.replace(b"Post", b"Last")), "undefined symbol.*LastUpdate"),
+               ("libraries", re.sub(rb"(libvtk\w+-pv)\d", rb"\g<1>0", plugin), r"-pv0\..*\.so.*No such file"),
+               ("half", plugin.replace(b"libvtkPMBContour.so", b"libvtkPMBMissing.so"), "libvtkPMBMissing.*: cannot open"),
+               ("version", re.sub(rb"(ParaView )\d(\.\d+ with VTK)", rb"\g<1>0\2", plugin),
+                r"was built for ParaView 0\.\d+ with VTK \S+, and this is ParaView [1-9]")]
+    for name, content, words in changes:
+        if content == plugin and name == "libraries":
+            print("skipped: ParaView's libraries have no version in their names")
+            continue
+        check(content != plugin, f"{name}: nothing is changed", "nothing")
+        path = os.path.join(folder, f"{name}.so")
+        with open(path, "wb") as stream:
+            stream.write(content)
+        refused = name != "version"
+        said = pvpython(LOCAL, path, *([PLUGIN] if refused else []))
+        one_line(name, said, words, raised=path if refused else None)
+        version = re.search(r"this is ParaView (\d+)\.(\d+)", said)
+        works = refused or (int(version[1]), int(version[2])) < (6, 1)
+        check(("triangles: 5504" in said) == works, f"{name}: the filter", said)
 
 
 def twice(folder):

@@ -377,12 +377,6 @@ class Window:
 
     # The Properties panel.
 
-    @staticmethod
-    def has_panel():
-        """Whether the plugin was built with its own widgets, which needs Qt's development files."""
-        folder = os.path.dirname(os.environ.get("PMB_PLUGIN", ""))
-        return os.path.exists(os.path.join(folder, "panel", "ParallelMarchingBlocksPanel.so"))
-
     def child(self, kind, name, parent=None):
         result = (parent or self.main).findChild(kind, name)
         if result is None:

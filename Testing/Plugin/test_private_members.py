@@ -8,9 +8,8 @@ import sys
 
 import numpy
 from paraview import simple
-from paraview.vtk.util.numpy_support import vtk_to_numpy
-from plugin_testing import equal, image, load_plugin, near, output, producer, run, true
-from vtkmodules.vtkCommonCore import reference, vtkUnsignedCharArray
+from plugin_testing import equal, image, load_plugin, near, output, producer, run, true, window_pixels
+from vtkmodules.vtkCommonCore import reference
 from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet
 from vtkmodules.vtkRenderingCore import vtkActor, vtkRenderer, vtkRenderWindow
 
@@ -19,9 +18,7 @@ SIZE = (200, 150)
 
 def picture_of(view):
     simple.Render(view)
-    array = vtkUnsignedCharArray()
-    view.SMProxy.GetRenderWindow().GetPixelData(0, 0, SIZE[0] - 1, SIZE[1] - 1, 0, array, 0)
-    return vtk_to_numpy(array).astype(int)
+    return window_pixels(view.SMProxy.GetRenderWindow())
 
 
 def direct_triangles(mesh):

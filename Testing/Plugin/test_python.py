@@ -43,14 +43,9 @@ def same_package(said, errors, what, plugin=PLUGIN):
     true("'accelerate_contour', 'vtkPMBContourAcceleration'" in said["all"], f"{what}: the package has {said['all']}")
 
 
-def loaded_by_a_script():
-    said, errors = start(PLUGIN)
-    same_package(said, errors, "LoadPlugin")
-
-
-def loaded_at_the_start():
-    said, errors = start(PV_PLUGIN_PATH=os.path.dirname(PLUGIN))
-    same_package(said, errors, "PV_PLUGIN_PATH")
+def loaded():
+    same_package(*start(PLUGIN), "LoadPlugin")
+    same_package(*start(PV_PLUGIN_PATH=os.path.dirname(PLUGIN)), "PV_PLUGIN_PATH")
 
 
 def odd_folder():
@@ -72,4 +67,4 @@ def without_the_package():
     equal(errors.count("rror"), 1, f"errors in {errors}")
 
 
-run(loaded_by_a_script, loaded_at_the_start, odd_folder, without_the_package)
+run(loaded, odd_folder, without_the_package)
