@@ -161,6 +161,41 @@ def test_commands(ball, tmp_path, capsys, monkeypatch):
         assert main(wrong) == 1 and words in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("ending", [".nrrd", ".nii", ".mha", "dicom"])
+def test_scans_lie_where_their_files_say(ball, ending, tmp_path):
+    """Oblique axes, as of a scanner's table: the ball is where SimpleITK has its middle."""
+    itk = pytest.importorskip("SimpleITK")
+    image = itk.GetImageFromArray((1000 * (ball + 2)).astype(np.int16).T)  # SimpleITK's arrays have axes z, y, x
+    turn = np.array([[0.8, 0, 0.6], [0.6, 0, -0.8], [0, 1, 0]])
+    image.SetSpacing((1, 2, 3))
+    image.SetOrigin((-40, 50, 60))
+    image.SetDirection(turn.ravel().tolist())
+    path = tmp_path / "scan"
+    if ending == "dicom":
+        path.mkdir()
+        for k in reversed(range(image.GetDepth())):  # names are in another order than places
+            piece = image[:, :, k]
+            row = dict(zip(("0020|0032", "0020|0037"), (image.TransformIndexToPhysicalPoint((0, 0, k)), turn.T[:2].ravel())))
+            for tag, numbers in row.items():
+                piece.SetMetaData(tag, "\\".join(f"{number:g}" for number in numbers))
+            for tag, value in {"0008|0060": "CT", "0020|000e": "1.2.3.4", "0020|000d": "1.2.3", "0020|0013": str(k),
+                               "0018|0050": "3"}.items():
+                piece.SetMetaData(tag, value)
+            writer = itk.ImageFileWriter()
+            writer.KeepOriginalImageUIDOn()
+            writer.SetFileName(str(path / f"{99 - k}.dcm"))
+            writer.Execute(piece)
+    else:
+        path = path.with_suffix(ending)
+        itk.WriteImage(image, str(path))
+    assert main(["contour", str(path), "1500", "-o", str(tmp_path / "a.npz")]) == 0
+    points = np.load(tmp_path / "a.npz")["points"]
+    middle = image.TransformContinuousIndexToPhysicalPoint([(n - 1) / 2 for n in image.GetSize()])
+    assert np.allclose((points.min(axis=0) + points.max(axis=0)) / 2, middle, atol=0.1)
+    local = (points - middle) @ turn  # along the scan's axes
+    assert np.allclose(local.max(axis=0), [5, 11.5, 19.5], atol=0.15)
+
+
 def test_missing_reader_is_named(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "SimpleITK", None)
     (tmp_path / "scan.nrrd").write_bytes(b"")
