@@ -96,7 +96,7 @@ typedef struct pmb_executor {
 /* The core calls it during bind, count, emit, measure and histogram, only on the thread that called the core: at least
  * 20 times per second if that thread takes part in the work (it does with the core's own threads), and after each half
  * percent of the call that takes a millisecond. fraction: of this call, 0 to 1, never falling. Return nonzero to stop:
- * the call then returns PMB_ABORTED within a few milliseconds. Must not call the core with the same context. */
+ * the call then returns PMB_ABORTED within a few milliseconds. Must not call the core with the same context, nor fork. */
 typedef int (*pmb_progress)(void *user, double fraction);
 
 /* How a context works. All zero (or a NULL pointer in pmb_create) is a good default. */

@@ -11,7 +11,7 @@
  * semaphores live as long as the thread, so a post never touches memory of a finished loop.
  *
  * A forked child is safe. The fork waits for the list's mutex, so the child's copy of the list is consistent. The child frees it
- * and starts its own threads. It never waits for a thread of the parent: a loop whose progress hook forked stops in the child. */
+ * and starts its own threads. A progress hook must not fork. */
 #define _GNU_SOURCE
 #include "core/pmb_threads.h"
 
@@ -133,9 +133,7 @@ int pmb_crew_report(pmb_crew *crew, double fraction)
   }
   crew->last_report = seconds_now();
   crew->highest = fraction > crew->highest ? fraction : crew->highest;
-  const unsigned before = pmb_forks();
-  const int stop = crew->progress(crew->progress_user, crew->highest);
-  return !stop && pmb_forks() == before; /* a child lacks the work of the other threads */
+  return !crew->progress(crew->progress_user, crew->highest);
 }
 
 static int report_loop(pmb_loop *loop)
@@ -247,7 +245,6 @@ static pmb_thread *take_threads(int most)
 /* Runs the loop on the caller's thread and on others. Starts missing threads only while work is left. */
 static void run_on_threads(pmb_loop *loop, int workers)
 {
-  const unsigned before = pmb_forks();
   pmb_thread *threads = take_threads(workers - 1), **end = &threads;
   for (int worker = 1; worker < workers; ++worker, end = &(*end)->next) {
     if (!*end && (atomic_load(&loop->over) || !(*end = start_thread()))) {
@@ -258,10 +255,6 @@ static void run_on_threads(pmb_loop *loop, int workers)
     sem_post(&(*end)->called);
   }
   loop_task(loop, 0);
-  if (pmb_forks() != before) { /* the hook has forked, and this is the child */
-    free_threads(threads);
-    return;
-  }
   for (pmb_thread *thread = threads; thread; thread = thread->next) {
     if (!atomic_exchange(&thread->loop, NULL)) {
       await(&thread->done, loop->crew->spins);

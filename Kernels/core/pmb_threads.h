@@ -37,8 +37,7 @@ int pmb_crew_loop(pmb_crew *crew, size_t count, pmb_body *body, void *arg);
  * one would be thrown away. */
 int pmb_crew_loop_apart(pmb_crew *crew, int most, size_t count, pmb_body *body, void *arg);
 
-/* Reports a fraction of the call to the hook, whatever the clock says. Returns 0 if the hook asks to stop, or in a process that
- * it forked. */
+/* Reports a fraction of the call to the hook, whatever the clock says. Returns 0 if the hook asks to stop. */
 int pmb_crew_report(pmb_crew *crew, double fraction);
 
 #endif

@@ -17,8 +17,7 @@ export PMB_TEST_DEVICE=gpu # for tests of ../Kernels, those of pmb_gpu_kernel_te
 same_contracts=(pmb_test_kernels_{bytes,emit,histogram,particles,particles_attributes,particles_parts,particles_sample}
   pmb_test_kernels_{particles_shapes,progress,reference})
 sharing=(pmb_test_gpu_{sharing,threads,host_allocate})
-programs=("${same_bytes[@]}" "${same_contracts[@]}" "${sharing[@]}" pmb_test_gpu_faults pmb_test_gpu_several pmb_test_gpu_huge pmb_bench_gpu
-  pmb_bench_particles)
+programs=("${same_bytes[@]}" "${same_contracts[@]}" "${sharing[@]}" pmb_test_gpu_faults pmb_test_gpu_several pmb_test_gpu_huge pmb_bench_gpu)
 
 gpus=$(nvidia-smi -L 2> /dev/null | grep -c "^GPU" || true)
 
@@ -109,7 +108,7 @@ for step in "${@:-build test faults sharing several sanitize bench}"; do
           done
         done
         ;;
-      bench) "$build/pmb_bench_gpu" && "$build/pmb_bench_particles" ;;
+      bench) "$build/pmb_bench_gpu" ;;
       *) echo "unknown step $s"; exit 2 ;;
     esac
   done

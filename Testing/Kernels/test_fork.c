@@ -164,46 +164,8 @@ static void fork_while_others_work(void)
   }
 }
 
-/* A hook that forks: the call continues in the parent and ends in the child. */
-static int fork_once(void *user, double fraction)
-{
-  pid_t *child = user;
-  (void)fraction;
-  if (*child < 0) {
-    fflush(NULL);
-    *child = fork();
-    if (*child == 0) alarm(PATIENCE);
-  }
-  return 0;
-}
-
-static void hook_forks(void)
-{
-  OWNED_BY(subject_free) subject s;
-  pid_t child = -1;
-  int status = 0;
-  subject_make(&s, TEST_SLOW ? 96 : 160);
-  pmb_set_progress(s.context, fork_once, &child);
-  const pmb_status bound = pmb_bind(s.context, &s.volume.view);
-  pmb_set_progress(s.context, NULL, NULL);
-  if (child == 0) {
-    CHECK_STATUS(s.context, bound, PMB_ABORTED);
-    if (CHILD_STARTS_THREADS) {
-      CHECK_STATUS(s.context, pmb_bind(s.context, &s.volume.view), PMB_OK);
-      check_mesh(&s, s.context, "in the child");
-    }
-    pmb_destroy(s.context);
-    exit(test_failures() != 0);
-  }
-  CHECK_STATUS(s.context, bound, PMB_OK);
-  check_mesh(&s, s.context, "in the parent");
-  CHECK(child > 0 && waitpid(child, &status, 0) == child, "no child");
-  CHECK(status == 0, "the child ended with %d", status);
-}
-
 /* clang-format off */
 TEST_MAIN(
   CASE(child_uses_contexts)
   CASE(fork_while_others_work)
-  CASE(hook_forks)
 )
