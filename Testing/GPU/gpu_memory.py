@@ -29,7 +29,7 @@ def shared_by_proxies():
 
 
 def many_isovalue_changes():
-    """1,000 changes, with each output held until the next one: memory does not grow after the largest mesh, the one in the middle."""
+    """1,000 changes, each output held until the next one: memory does not grow after the largest mesh, in the middle."""
     steps = 50 if REHEARSE else 1000
     def resident():
         with open("/proc/self/statm", encoding="ascii") as file:
