@@ -454,7 +454,10 @@ pmb_status pmb_cuda_count(pmb_context *context, const pmb_group *group)
     return PMB_OK;
   }
   PMB_STEP(pmb_cuda_begin(cuda, 0.5));
-  const pmb_status status = pmb_cuda_count_group(context, group);
+  pmb_status status;
+  do {
+    status = pmb_cuda_count_group(context, group);
+  } while (pmb_cuda_spares_bricks(cuda, status));
   pmb_cuda_end(cuda);
   return status;
 }

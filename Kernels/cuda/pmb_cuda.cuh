@@ -197,6 +197,7 @@ typedef struct pmb_cuda_demand {
   pmb_cuda_buffer summary, slots, pool, brought;
   uint32_t life;      /* own.life, if these are on the device */
   int64_t room, used; /* bricks in the pool */
+  int tight;          /* the pool has no room to spare */
   pmb_buffer active, needed,
     slot;              /* per brick: an isovalue crosses it; it or a neighbor is active; its place in the pool */
   pmb_buffer in_layer; /* counts of each layer */
@@ -356,6 +357,8 @@ pmb_status pmb_cuda_bind_demand(pmb_cuda *cuda);
 void pmb_cuda_free_demand(pmb_cuda *cuda);
 pmb_status pmb_cuda_begin_demand(pmb_cuda *cuda);
 pmb_status pmb_cuda_bring_bricks(pmb_cuda *cuda, int64_t *active);
+int pmb_cuda_spares_bricks(
+  pmb_cuda *cuda, pmb_status status); /* after a failure: there may be memory for another try */
 
 /* pmb_cuda_emit.cu */
 pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);

@@ -87,17 +87,23 @@ static pmb_status reserve_pool(pmb_cuda *cuda, int64_t bricks)
     return PMB_OK;
   }
   d->room = d->used = 0;
-  for (int64_t spare = least / 2;; spare = 0) { /* a dragged isovalue needs other bricks */
-    const pmb_status status = pmb_cuda_reserve(cuda, &d->pool, least + spare, size, "the active bricks");
-    if (status == PMB_OK) {
-      d->room = least + spare;
-      return pmb_cuda_check(
-        cuda->context, cudaMemsetAsync(d->pool.d_data, 0, (size_t)row * size, cuda->copy), "cudaMemsetAsync");
-    }
-    if (spare == 0) {
-      return status;
-    }
+  const int64_t room = d->tight ? least : least + least / 2; /* a dragged isovalue needs other bricks */
+  PMB_STEP(pmb_cuda_reserve(cuda, &d->pool, room, size, "the active bricks"));
+  d->room = room;
+  return pmb_cuda_check(
+    cuda->context, cudaMemsetAsync(d->pool.d_data, 0, (size_t)row * size, cuda->copy), "cudaMemsetAsync");
+}
+
+int pmb_cuda_spares_bricks(pmb_cuda *cuda, pmb_status status)
+{
+  if (status != PMB_OUT_OF_MEMORY || !cuda->demand.host || cuda->demand.tight) {
+    return 0;
   }
+  cuda->demand.tight = 1;
+  cuda->context->error[0] = '\0';
+  cudaStreamSynchronize(cuda->compute);
+  pmb_cuda_free_buffers(cuda);
+  return 1;
 }
 
 static void empty_pool(pmb_cuda *cuda)
@@ -165,6 +171,7 @@ void pmb_cuda_free_demand(pmb_cuda *cuda)
   pmb_buffer *const buffers[] = { &d->active, &d->needed, &d->slot, &d->in_layer, &d->missing, NULL };
   pmb_destroy(d->host);
   d->host = NULL;
+  d->tight = 0;
   pmb_free_buffers(cuda->context, buffers);
 }
 
@@ -180,13 +187,10 @@ pmb_status pmb_cuda_begin_demand(pmb_cuda *cuda)
 
 /* ---- the bricks of isovalues ---- */
 
-/* Whether any of the next marks is set; *n: how many that are, 8 or what is left. */
-static int any_mark(const uint8_t *marks, int64_t left, int *n)
+/* The first mark of [at, end), or NULL. */
+static const uint8_t *next_mark(const uint8_t *at, const uint8_t *end)
 {
-  uint64_t word = 0;
-  *n = left < 8 ? (int)left : 8;
-  memcpy(&word, marks, (size_t)*n);
-  return word != 0;
+  return (const uint8_t *)memchr(at, 1, (size_t)(end - at));
 }
 
 static int64_t sum_of(const uint8_t *marks, int64_t count)
@@ -229,15 +233,10 @@ static void mark_layer(void *data, int, size_t layer)
 static void mark_neighbors(const pmb_cuda *cuda, const uint8_t *active, uint8_t *needed)
 {
   const int64_t nx = cuda->job.bricks[0], ny = cuda->job.bricks[1];
-  for (int64_t b = 0, n; b < nx * ny; b += n) {
-    int marks;
-    const int any = any_mark(active + b, nx * ny - b, &marks);
-    n = any ? 1 : marks;
-    for (int64_t v = b / nx - 1; any && active[b] && v <= b / nx + 1; ++v) {
-      const int64_t first = b % nx > 0 ? b % nx - 1 : 0, last = pmb_smaller(b % nx + 1, nx - 1);
-      if (v >= 0 && v < ny) {
-        memset(needed + v * nx + first, 1, (size_t)(last - first + 1));
-      }
+  for (const uint8_t *at = active; (at = next_mark(at, active + nx * ny)) != NULL; ++at) {
+    const int64_t x = (at - active) % nx, y = (at - active) / nx, first = x > 0 ? x - 1 : 0;
+    for (int64_t v = y > 0 ? y - 1 : 0; v <= pmb_smaller(y + 1, ny - 1); ++v) {
+      memset(needed + v * nx + first, 1, (size_t)(pmb_smaller(x + 1, nx - 1) - first + 1));
     }
   }
 }
@@ -269,13 +268,10 @@ static void list_layer(void *data, int, size_t at)
   const uint8_t *needed = (const uint8_t *)cuda->demand.needed.data;
   uint32_t *slot = (uint32_t *)cuda->demand.slot.data, *missing = (uint32_t *)cuda->demand.missing.data;
   int64_t next = ((const layer_counts *)cuda->demand.in_layer.data)[at].before;
-  for (int64_t b = first, n; b < first + each; b += n) {
-    int marks;
-    const int any = any_mark(needed + b, first + each - b, &marks);
-    n = any ? 1 : marks;
-    if (any && needed[b] && slot[b] == NONE) {
-      missing[next] = (uint32_t)b;
-      slot[b] = (uint32_t)(cuda->demand.used + next++);
+  for (const uint8_t *at = needed + first; (at = next_mark(at, needed + first + each)) != NULL; ++at) {
+    if (slot[at - needed] == NONE) {
+      missing[next] = (uint32_t)(at - needed);
+      slot[at - needed] = (uint32_t)(cuda->demand.used + next++);
     }
   }
 }
@@ -339,6 +335,7 @@ static pmb_status bring_missing(pmb_cuda *cuda, int64_t count)
 pmb_status pmb_cuda_bring_bricks(pmb_cuda *cuda, int64_t *active)
 {
   layer_counts all;
+  PMB_STEP(bring_arrays(cuda));
   const uint32_t life = cuda->demand.life;
   cuda->demand.life = 0; /* a failure leaves places without samples */
   PMB_STEP(find_needed(cuda, &all));

@@ -172,7 +172,11 @@ pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb
   }
   PMB_STEP(pmb_cuda_begin(cuda, 0.5));
   pmb_status status = pmb_cuda_check_mesh(cuda, mesh);
-  status = status == PMB_OK ? emit_counted(context, group, mesh) : status;
+  if (status == PMB_OK) {
+    do {
+      status = emit_counted(context, group, mesh);
+    } while (pmb_cuda_spares_bricks(cuda, status));
+  }
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
   pmb_cuda_free_after_failure(cuda, group, status);
   if (status == PMB_OK) {

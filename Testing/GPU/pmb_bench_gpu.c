@@ -224,12 +224,10 @@ static pmb_status bench_part(const bench_volume *v, const pmb_volume *volume, do
   const pmb_options options = { .struct_size = sizeof options,
     .device = part > 0 ? PMB_DEVICE_GPU : PMB_DEVICE_CPU,
     .device_memory_limit = (int64_t)(part * bytes) };
-  const pmb_options idle = { .struct_size = sizeof idle, .device = PMB_DEVICE_GPU };
-  pmb_context *context = NULL, *other = NULL;
+  pmb_context *context = NULL;
   double times[MOVES + 1];
   pmb_sizes sizes = { 0, 0 };
-  pmb_status status = pmb_create(&idle, &other); /* for the pool, which the CPU may use too */
-  status = status == PMB_OK ? pmb_create(&options, &context) : status;
+  pmb_status status = pmb_create(&options, &context);
   const double begin = seconds();
   status = status == PMB_OK ? pmb_bind(context, volume) : status;
   const double bind_ms = 1e3 * (seconds() - begin);
@@ -239,10 +237,10 @@ static pmb_status bench_part(const bench_volume *v, const pmb_volume *volume, do
     pmb_mesh mesh = { 0 };
     const double start = seconds();
     status = pmb_count(context, &request, &sizes, NULL);
-    if (status == PMB_OK && !make_arrays(&mesh, &sizes, PMB_INT64, 1)) status = PMB_OUT_OF_MEMORY;
+    if (status == PMB_OK && !make_arrays(&mesh, &sizes, PMB_INT64, 0)) status = PMB_OUT_OF_MEMORY;
     status = status == PMB_OK ? pmb_emit(context, &mesh) : status;
     times[i] = 1e3 * (seconds() - start);
-    if (mesh.points) free_arrays(&mesh, 1);
+    if (mesh.points) free_arrays(&mesh, 0);
   }
   if (status == PMB_OK)
     printf("  %s %.3f of the samples: bind %.1f ms, first count and emit %.1f, when the isovalue moves %.2f\n",
@@ -250,7 +248,6 @@ static pmb_status bench_part(const bench_volume *v, const pmb_volume *volume, do
   else
     printf("  GPU memory for %.3f of the samples: %s\n", part, pmb_error(context));
   pmb_destroy(context);
-  pmb_destroy(other);
   return part > 0 && status == PMB_OUT_OF_MEMORY ? PMB_OK : status;
 }
 

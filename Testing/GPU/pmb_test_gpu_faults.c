@@ -30,6 +30,7 @@ static void set_fault(int n, int code)
 }
 
 static ledger memory; /* of the contexts on the host */
+static int64_t limit; /* of their memory on the GPU */
 
 /* Checks that all host memory was freed. */
 static void check_released(void)
@@ -44,6 +45,7 @@ static pmb_status counted_create(pmb_context **context)
   pmb_options options = ledger_options(&memory, 2);
   memory.bytes = bytes;
   options.device = PMB_DEVICE_GPU;
+  options.device_memory_limit = limit;
   return pmb_create(&options, context);
 }
 
@@ -58,7 +60,7 @@ static void subject_make(subject *s)
 {
   set_fault(0, 0);
   pmb_destroy(gpu_new(0)); /* or skips */
-  volume_sampled(&s->volume, PMB_FLOAT32, 40, gyroid);
+  volume_sampled(&s->volume, PMB_FLOAT32, limit ? 128 : 40, limit ? cayley : gyroid);
   cpu_mesh(&s->volume, ISOVALUE, &s->want);
   mesh_make(&s->got, s->want.sizes, PMB_FLOAT32, PMB_INT32);
 }
@@ -172,6 +174,14 @@ static void illegal_address_everywhere(void)
 static void out_of_memory_everywhere(void)
 {
   sweep(OUT_OF_MEMORY, TEST_SLOW ? 3 : 1);
+}
+
+/* The same with a volume that does not fit. */
+static void bricks_on_demand_everywhere(void)
+{
+  limit = 128 * 128 * 128 * 4;
+  sweep(ILLEGAL_ADDRESS, is_short() ? 18 : 1);
+  sweep(OUT_OF_MEMORY, is_short() ? 18 : 9);
 }
 
 /* Invalid value, devices unavailable, no code for the device, uncorrectable ECC error, launch failure, unknown. */
@@ -297,6 +307,7 @@ static void unusable_driver(void)
 TEST_MAIN(
   CASE(illegal_address_everywhere)
   CASE(out_of_memory_everywhere)
+  CASE(bricks_on_demand_everywhere)
   CASE(other_errors)
   CASE(default_goes_to_the_cpu)
   CASE(no_context_uses_a_failed_gpu)
