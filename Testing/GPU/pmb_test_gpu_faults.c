@@ -180,8 +180,8 @@ static void out_of_memory_everywhere(void)
 static void bricks_on_demand_everywhere(void)
 {
   limit = 128 * 128 * 128 * 4;
-  sweep(ILLEGAL_ADDRESS, is_short() ? 18 : 1);
-  sweep(OUT_OF_MEMORY, is_short() ? 18 : 9);
+  sweep(ILLEGAL_ADDRESS, TEST_SLOW ? 60 : is_short() ? 18 : 1);
+  sweep(OUT_OF_MEMORY, TEST_SLOW ? 60 : is_short() ? 18 : 9);
 }
 
 /* Invalid value, devices unavailable, no code for the device, uncorrectable ECC error, launch failure, unknown. */
