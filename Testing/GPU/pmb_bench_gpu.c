@@ -215,38 +215,20 @@ static pmb_status bench_bind(pmb_context *context, const pmb_volume *volume, dou
   return status;
 }
 
-/* Times a context that must not hold the volume on the GPU: bind, and count and emit of isovalues that move a little. part: of
- * the samples' bytes; 0: the CPU. */
+/* Times a context that must not hold the volume on the GPU. part: of the samples' bytes; 0: the CPU. */
 static pmb_status bench_part(const bench_volume *v, const pmb_volume *volume, double part)
 {
-  enum { MOVES = 9 };
   const double bytes = (double)v->dims[0] * v->dims[1] * v->dims[2] * (double)pmb_type_size(v->type);
   const pmb_options options = { .struct_size = sizeof options,
     .device = part > 0 ? PMB_DEVICE_GPU : PMB_DEVICE_CPU,
     .device_memory_limit = (int64_t)(part * bytes) };
   pmb_context *context = NULL;
-  double times[MOVES + 1];
-  pmb_sizes sizes = { 0, 0 };
+  double first = 0, again = 0;
   pmb_status status = pmb_create(&options, &context);
-  const double begin = seconds();
   status = status == PMB_OK ? pmb_bind(context, volume) : status;
-  const double bind_ms = 1e3 * (seconds() - begin);
-  for (int i = 0; i <= MOVES && status == PMB_OK; i++) {
-    const double isovalue = v->isovalue + 0.001 * i;
-    const pmb_request request = { sizeof request, &isovalue, 1, 1 };
-    pmb_mesh mesh = { 0 };
-    const double start = seconds();
-    status = pmb_count(context, &request, &sizes, NULL);
-    if (status == PMB_OK && !make_arrays(&mesh, &sizes, PMB_INT64, 0)) status = PMB_OUT_OF_MEMORY;
-    status = status == PMB_OK ? pmb_emit(context, &mesh) : status;
-    times[i] = 1e3 * (seconds() - start);
-    if (mesh.points) free_arrays(&mesh, 0);
-  }
-  if (status == PMB_OK)
-    printf("  %s %.3f of the samples: bind %.1f ms, first count and emit %.1f, when the isovalue moves %.2f\n",
-      part > 0 ? "GPU memory for" : "CPU, beside", part, bind_ms, times[0], pmb_median(times + 1, MOVES));
-  else
-    printf("  GPU memory for %.3f of the samples: %s\n", part, pmb_error(context));
+  if (status == PMB_OK) again = time_api(context, &v->isovalue, 1, PMB_INT64, 0, &first);
+  printf("  GPU memory for %.3f of the samples (0: the CPU): count and emit %.2f ms (the first time %.2f); %s\n",
+    part, again, first, pmb_error(context));
   pmb_destroy(context);
   return part > 0 && status == PMB_OUT_OF_MEMORY ? PMB_OK : status;
 }
