@@ -350,28 +350,16 @@ PMB_INLINE void add_to_points(near_points *b, const int kernel, const int by_poi
 }
 
 /* Defines by_kernel[kernel](arg), which calls work(arg, kernel) with a constant kernel. */
+#define PMB_DEFINE_BY(name, work)  \
+  static void by_##name(void *arg) \
+  {                                \
+    work(arg, PMB_KERNEL_##name);  \
+  }
+#define PMB_INDEX(n) [n]
+#define PMB_AT_KERNEL(name, prefix) PMB_INDEX(PMB_KERNEL_##name) = prefix##name,
 #define PMB_BY_KERNEL(work)            \
-  static void by_spline(void *arg)     \
-  {                                    \
-    work(arg, PMB_KERNEL_SPLINE);      \
-  }                                    \
-  static void by_gaussian(void *arg)   \
-  {                                    \
-    work(arg, PMB_KERNEL_GAUSSIAN);    \
-  }                                    \
-  static void by_polynomial(void *arg) \
-  {                                    \
-    work(arg, PMB_KERNEL_POLYNOMIAL);  \
-  }                                    \
-  static void by_spheres(void *arg)    \
-  {                                    \
-    work(arg, PMB_KERNEL_SPHERES);     \
-  }                                    \
-  static void by_shaped(void *arg)     \
-  {                                    \
-    work(arg, PMB_KERNEL_SHAPED);      \
-  }                                    \
-  static void (*const by_kernel[])(void *) = { by_spline, by_gaussian, by_polynomial, by_spheres, by_shaped };
+  PMB_EACH_KERNEL(PMB_DEFINE_BY, work) \
+  static void (*const by_kernel[])(void *) = { PMB_EACH_KERNEL(PMB_AT_KERNEL, by_) };
 
 /* Takes the particles near a brick's n points, or near places up to `more` cells from them. Resets s->deepest. */
 static inline void search_brick(const pmb_particles *p, const pmb_cpu_record *record, pmb_particle_scratch *s, int n,

@@ -39,10 +39,11 @@ static const float lane_y[PMB_LANES] = { 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1, 
 static const float lane_z[PMB_LANES] = { 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1 };
 
 /* Adds the n listed particles of the region to the samples of a tile. Not inlined, so that gcc keeps the sums in registers. */
-#define PMB_ADD_KERNEL(name, kernel)                                                                     \
-  static __attribute__((noinline)) void add_##name(                                                      \
+#define PMB_ADD_KERNEL(name, prefix)                                                                     \
+  static __attribute__((noinline)) void prefix##name(                                                    \
     const pmb_particle_scratch *restrict s, int n, const tile_box *restrict at, float *restrict lanes)   \
   {                                                                                                      \
+    enum { kernel = PMB_KERNEL_##name };                                                                 \
     const pmb_particle_near *near = &s->near;                                                            \
     float sum[PMB_LANES], x[PMB_LANES], y[PMB_LANES], z[PMB_LANES];                                      \
     PMB_EACH_LANE (l) {                                                                                  \
@@ -65,26 +66,20 @@ static const float lane_z[PMB_LANES] = { 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 
       lanes[l] = sum[l];                                                                                 \
     }                                                                                                    \
   }
-PMB_ADD_KERNEL(spline, PMB_KERNEL_SPLINE)
-PMB_ADD_KERNEL(gaussian, PMB_KERNEL_GAUSSIAN)
-PMB_ADD_KERNEL(polynomial, PMB_KERNEL_POLYNOMIAL)
-PMB_ADD_KERNEL(spheres, PMB_KERNEL_SPHERES)
-PMB_ADD_KERNEL(shaped, PMB_KERNEL_SHAPED)
+PMB_EACH_KERNEL(PMB_ADD_KERNEL, add_)
 
 typedef void add_function(const pmb_particle_scratch *, int, const tile_box *, float *);
-static add_function *const add_kernel[] = { add_spline, add_gaussian, add_polynomial, add_spheres, add_shaped };
+static add_function *const add_kernel[] = { PMB_EACH_KERNEL(PMB_AT_KERNEL, add_) };
 
 /* ---- bounds ---- */
 
 /* Upper bound of the sum at any sample of a box: each particle of the region counts with its distance from the box. Adds the
- * rounding errors of this sum and of the sum at a sample, in units of 2^-24. The slope of a kernel is at most 1 per smoothing
- * length; distances are rounded like lengths up to the reach plus a brick. A kernel has about 30 roundings in each sum, and the
- * Gaussian's power series has an error of 4e-6. */
+ * rounding errors of this sum and of the sum at a sample, in units of 2^-24, with lengths up to the reach plus a brick. */
 PMB_INLINE float most_by(
   const int kernel, const pmb_particle_region *region, const tile_box *at, float background, float reach)
 {
-  const float roundings = (kernel == PMB_KERNEL_GAUSSIAN ? 192.0f : 64.0f) + 2 * (float)region->n,
-              far = (kernel == PMB_KERNEL_SHAPED ? 128.0f : 8.0f) * (reach + 64);
+  const float roundings = pmb_kernel_roundings(kernel) + 2 * (float)region->n,
+              far = pmb_kernel_roundings_of_length(kernel) * (reach + 64);
   float sum[PMB_LANES], error[PMB_LANES];
   PMB_EACH_LANE (l) {
     sum[l] = kernel == PMB_KERNEL_SPHERES ? background : 0;
@@ -143,8 +138,8 @@ PMB_INLINE float bend_of(const int kernel, const float shape[6])
  * errors of slopes by the square of its greatest eigenvalue, which is at most the trace minus 2. */
 PMB_INLINE float least_by(const int kernel, const pmb_particle_region *region, const tile_box *at, float reach)
 {
-  const float roundings = (kernel == PMB_KERNEL_GAUSSIAN ? 192.0f : 64.0f) + 2 * (float)region->core,
-              far = (kernel == PMB_KERNEL_SHAPED ? 128.0f : 8.0f) * (reach + 64);
+  const float roundings = pmb_kernel_roundings(kernel) + 2 * (float)region->core,
+              far = pmb_kernel_roundings_of_length(kernel) * (reach + 64);
   float sum[PMB_LANES], slopes[PMB_LANES], ways[3][PMB_LANES], error[PMB_LANES];
   PMB_EACH_LANE (l) {
     sum[l] = slopes[l] = ways[0][l] = ways[1][l] = ways[2][l] = error[l] = 0;

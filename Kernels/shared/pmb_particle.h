@@ -217,6 +217,10 @@ PMB_INLINE int64_t pmb_end_cube(const pmb_particle_grade *grade, int64_t reach, 
 /* A kernel besides those of pmb_particle_kernel: the spline, with a shape per particle. */
 enum { PMB_KERNEL_SHAPED = PMB_KERNEL_SPHERES + 1 };
 
+/* The list of all kernels. Loops are compiled for each, and found by its number. */
+#define PMB_EACH_KERNEL(DO, with) \
+  DO(SPLINE, with) DO(GAUSSIAN, with) DO(POLYNOMIAL, with) DO(SPHERES, with) DO(SHAPED, with)
+
 PMB_INLINE int pmb_is_spline(const int kernel)
 {
   return kernel == PMB_KERNEL_SPLINE || kernel == PMB_KERNEL_SHAPED;
@@ -315,6 +319,20 @@ PMB_INLINE float pmb_kernel_slope(const int kernel, float distance2, float scale
   }
   const float s = pmb_positive(1 - distance2 * scale * 0.25f);
   return s * s * scale * -1.5f;
+}
+
+/* Error of a kernel's term in a sum, in units of 2^-24, however it is computed: about 30 roundings; the Gaussian's series has an
+ * error of 4e-6. */
+PMB_INLINE float pmb_kernel_roundings(const int kernel)
+{
+  return kernel == PMB_KERNEL_GAUSSIAN ? 192.0f : 64.0f;
+}
+
+/* The same for each cell of the reach. The slope of a kernel is at most 1 per smoothing length; distances are rounded like lengths
+ * up to the reach; shapes stretch them up to 4 times, with 5 more roundings along each axis. */
+PMB_INLINE float pmb_kernel_roundings_of_length(const int kernel)
+{
+  return kernel == PMB_KERNEL_SHAPED ? 128.0f : 8.0f;
 }
 
 /* Adds a particle to the sum; for spheres takes the maximum. amount: weight, or radius in cells. */

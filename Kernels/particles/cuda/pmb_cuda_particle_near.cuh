@@ -175,18 +175,14 @@ template <int VALUE> struct kernel_number {
 };
 template <class FUNCTION> static inline cudaError_t pmb_cuda_by_kernel(int kernel, FUNCTION function)
 {
+#define PMB_CASE(name, function) \
+  case PMB_KERNEL_##name:        \
+    return function(kernel_number<PMB_KERNEL_##name>());
   switch (kernel) {
-    case PMB_KERNEL_SPLINE:
-      return function(kernel_number<PMB_KERNEL_SPLINE>());
-    case PMB_KERNEL_GAUSSIAN:
-      return function(kernel_number<PMB_KERNEL_GAUSSIAN>());
-    case PMB_KERNEL_POLYNOMIAL:
-      return function(kernel_number<PMB_KERNEL_POLYNOMIAL>());
-    case PMB_KERNEL_SHAPED:
-      return function(kernel_number<PMB_KERNEL_SHAPED>());
-    default:
-      return function(kernel_number<PMB_KERNEL_SPHERES>());
+    PMB_EACH_KERNEL(PMB_CASE, function)
   }
+#undef PMB_CASE
+  return cudaErrorInvalidValue;
 }
 
 #endif

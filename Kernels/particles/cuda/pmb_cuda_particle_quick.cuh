@@ -97,15 +97,12 @@ template <int KERNEL> static __device__ __forceinline__ float quick_add(float su
 
 /* ---- errors ---- */
 
-/* Error of a term, in units of 2^-24. The slope of a kernel is at most 1 per smoothing length; distances are rounded like lengths
- * up to the reach plus a tile; shapes stretch them up to 4 times, with 5 more roundings along each axis. Each way to compute a
- * kernel has about 30 roundings; the Gaussian's series has an error of 4e-6. */
+/* Error of a term, in units of 2^-24, with lengths up to the reach plus a tile. */
 template <int KERNEL>
 static __device__ __forceinline__ float quick_error_of_term(const pmb_cuda_cloud &c, float factor, float amount)
 {
-  const float roundings = KERNEL == PMB_KERNEL_GAUSSIAN ? 192 : 64;
-  const float of_length = KERNEL == PMB_KERNEL_SHAPED ? 128 : 8;
-  return fabsf(amount) * (roundings + of_length * factor * ((float)c.reach + 8));
+  const float of_length = pmb_kernel_roundings_of_length(KERNEL) * factor * ((float)c.reach + 8);
+  return fabsf(amount) * (pmb_kernel_roundings(KERNEL) + of_length);
 }
 
 /* Error of a sum. error: of the terms, over all lanes. Each addition rounds relative to the sum so far. */
