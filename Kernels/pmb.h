@@ -28,8 +28,10 @@
  * Thread safety: different contexts may be used from different threads at the same time, also on the same
  * samples. One context serves one call at a time; the caller sees to that.
  *
- * Every public struct starts with its own size (set it to sizeof(the struct)), so that later versions can add
- * members at the end. Zero-initialise the rest: zero means "default" or "not wanted" everywhere.
+ * Every struct that a call takes or fills starts with its own size (set it to sizeof(the struct)), so that later versions
+ * can add members at the end. Structs in arrays or in other structs (pmb_sizes, pmb_attribute, pmb_allocator, pmb_executor, a
+ * light, an isovalue, a span, an array of particles) have none: they stay as they are. Zero-initialise the rest: zero means
+ * "default" or "not wanted" everywhere.
  */
 #ifndef PMB_H
 #define PMB_H
@@ -44,6 +46,10 @@ extern "C" {
 #define PMB_VERSION_MAJOR 1
 #define PMB_VERSION_MINOR 0
 #define PMB_VERSION_PATCH 0
+
+#ifndef PMB_API
+#define PMB_API /* marks what the shared library (PMB_SHARED) exports */
+#endif
 
 /* What a call returns. */
 typedef enum pmb_status {
@@ -307,72 +313,73 @@ typedef struct pmb_info {
 typedef struct pmb_context pmb_context;
 
 /* Makes a context. options: NULL for the defaults. Sets *context to NULL on failure. */
-pmb_status pmb_create(const pmb_options *options, pmb_context **context);
+PMB_API pmb_status pmb_create(const pmb_options *options, pmb_context **context);
 
 /* Frees a context and all it holds. NULL is allowed. */
-void pmb_destroy(pmb_context *context);
+PMB_API void pmb_destroy(pmb_context *context);
 
 /* Binds a volume: checks the descriptor, reads every sample once and keeps min and max of every brick (PMB paper,
  * section 4.1), about 1/57 byte per float sample. Call it again when a sample or the descriptor has changed, not when
  * only the isovalue has. A volume of the same type and dims takes over the memory of the one before, such as the next
  * step of a time series. On failure no volume is bound. */
-pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume);
+PMB_API pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume);
 
 /* Forgets the volume and frees what was kept for it (a NULL context is allowed). */
-void pmb_unbind(pmb_context *context);
+PMB_API void pmb_unbind(pmb_context *context);
 
 /* Counts the points and triangles of all isovalues together. Needs a bound volume.
  * sizes: the totals. per_isovalue: NULL, or request->isovalue_count elements.
  * On failure *sizes is {0, 0}. The isovalues are copied. */
-pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes *sizes, pmb_sizes *per_isovalue);
+PMB_API pmb_status pmb_count(
+  pmb_context *context, const pmb_request *request, pmb_sizes *sizes, pmb_sizes *per_isovalue);
 
 /* Fills the arrays of `mesh` for the last successful pmb_count. May be called several times. Writes the first n points
  * and m triangles only. Fails with PMB_INVALID if a capacity is too small and with PMB_TOO_LARGE if an id (or
  * with `offsets` 3m) exceeds 32 bits and id_type is PMB_INT32; nothing is written then. */
-pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh);
+PMB_API pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh);
 
 /* Lets the context's GPU write to buffer objects of the OpenGL context that is current on the calling thread, by name: 3n
  * float points, 3n float normals, 3m unsigned int triangles; 0: not wanted. They keep their memory and their names until
  * pmb_unregister_gl. PMB_UNAVAILABLE if the context works on the CPU or on another GPU than OpenGL, or if no OpenGL context is
  * current; *buffers is NULL then. */
-pmb_status pmb_register_gl(
+PMB_API pmb_status pmb_register_gl(
   pmb_context *context, unsigned points, unsigned normals, unsigned triangles, pmb_gl_buffers **buffers);
 
 /* Ends what pmb_register_gl began, with the same OpenGL context current, before OpenGL deletes or resizes a buffer. NULL is
  * allowed. The context may be destroyed before. */
-void pmb_unregister_gl(pmb_gl_buffers *buffers);
+PMB_API void pmb_unregister_gl(pmb_gl_buffers *buffers);
 
 /* Fills the buffers for the last successful pmb_count, as pmb_emit fills arrays: the mesh stays on the GPU. They are registered
  * for the context's GPU, and their OpenGL context is current. OpenGL may draw the mesh when this returns. PMB_UNAVAILABLE if
  * the GPU has failed since; PMB_INVALID if a buffer is too small. After a failure the buffers' contents are undefined. */
-pmb_status pmb_emit_gl(pmb_context *context, pmb_gl_buffers *buffers, const pmb_gl_mesh *mesh);
+PMB_API pmb_status pmb_emit_gl(pmb_context *context, pmb_gl_buffers *buffers, const pmb_gl_mesh *mesh);
 
 /* Counts the bricks that the surface crosses for each of many isovalues, from the summary that pmb_bind made: reads no
  * sample. Takes some 20 ns per brick and thread; on a GPU it copies the summary to the host first. Writes the arrays of
  * request; after a failure they are 0. Same numbers for any number of threads and on a GPU. */
-pmb_status pmb_histogram(pmb_context *context, const pmb_histogram_request *request);
+PMB_API pmb_status pmb_histogram(pmb_context *context, const pmb_histogram_request *request);
 
 /* Returns the isovalue of bin 0 <= bin < request->bins: its middle. */
-double pmb_histogram_isovalue(const pmb_histogram_request *request, int64_t bin);
+PMB_API double pmb_histogram_isovalue(const pmb_histogram_request *request, int64_t bin);
 
 /* Suggests isovalues to start with, the best first, at most `most` of them: three, or as many as the histogram has valleys,
  * if they show different surfaces. *count: how many (0: no sample is finite and visible, all are equal, or the volume has no
  * cell). Finds them in the histogram of the samples' range, with PMB_SUGGEST_BINS bins (Docs/ALGORITHM.md says how): take
  * them as a start, not as a measurement. Calls pmb_histogram once or several times, each with its time and its progress. */
-pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, int64_t *count);
+PMB_API pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, int64_t *count);
 
 /* Measures the parts of a mesh in host memory, on the CPU's threads, also if a GPU made it. measures: one per part, with
  * struct_size set. Same values to the last bit for any number of threads. Needs no volume. Takes 4 bytes of memory per
  * point and about 4 MB per thread (8 with 64-bit ids) during the call. Fails with PMB_INVALID if an id is outside its part.
  * On failure all measures are 0. */
-pmb_status pmb_measure(pmb_context *context, const pmb_measure_request *request, pmb_measures *measures);
+PMB_API pmb_status pmb_measure(pmb_context *context, const pmb_measure_request *request, pmb_measures *measures);
 
 /* Finds the least and the greatest value of each component of an array in host memory, and of the tuples' lengths, on the
  * CPU's threads. values: `tuples` (at least 1) times `components` (1 to 9) PMB_FLOAT32 or PMB_FLOAT64. ranges:
  * 2 * (components + 1), least and greatest of each component, then of the length. A length is the square root of a sum
  * of squares, both in double. NaN is left out; the range of nothing else is not finite. Same values for any number of
  * threads. Needs no volume. */
-pmb_status pmb_find_ranges(
+PMB_API pmb_status pmb_find_ranges(
   pmb_context *context, const void *values, pmb_type type, int components, int64_t tuples, double *ranges);
 
 /* Gives sheets of a surface that touch in a sample points of their own, so the mesh is a manifold: no edge has more than
@@ -384,36 +391,36 @@ pmb_status pmb_find_ranges(
  * caller moves and copies the arrays of points, coordinates too. Same result for any number of threads: it uses one,
  * also if a GPU made the mesh. Takes 8 bytes of memory per point and about 300 per point on a sample during the call.
  * After a failure the mesh is unusable. */
-pmb_status pmb_split_sheets(
+PMB_API pmb_status pmb_split_sheets(
   pmb_context *context, const pmb_mesh *mesh, pmb_sizes *parts, int64_t part_count, const int64_t **copied);
 
 /* Sets the progress hook of a context (NULL: none). */
-void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user);
+PMB_API void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user);
 
 /* Allocates host memory that a GPU reaches directly, for the arrays of pmb_mesh: pmb_emit on a GPU then copies once less.
  * Aligned to 4096 bytes. Released memory is kept for allocations of about that size until pmb_host_trim or until the last
  * context on a GPU is gone. Returns NULL if no GPU or no memory is there: ordinary memory works too, only slower. Any
  * thread may call these three. */
-void *pmb_host_allocate(size_t bytes);
-void pmb_host_release(void *memory); /* NULL is allowed */
-void pmb_host_trim(void);            /* frees the kept memory */
+PMB_API void *pmb_host_allocate(size_t bytes);
+PMB_API void pmb_host_release(void *memory); /* NULL is allowed */
+PMB_API void pmb_host_trim(void);            /* frees the kept memory */
 
 /* Facts about the context; set info->struct_size first. */
-pmb_status pmb_get_info(pmb_context *context, pmb_info *info);
+PMB_API pmb_status pmb_get_info(pmb_context *context, pmb_info *info);
 
 /* Number of forks between the process of the first call and this one. If it has changed, threads from before are gone: for
  * executors that keep threads. Any thread may call. */
-unsigned pmb_forks(void);
+PMB_API unsigned pmb_forks(void);
 
 /* Returns the last error of this context as a sentence, or "no error"; never NULL; valid until the next call with this
  * context. context NULL: the last error of pmb_create on this thread. */
-const char *pmb_error(const pmb_context *context);
+PMB_API const char *pmb_error(const pmb_context *context);
 
 /* Returns a short name of a status; never NULL, static. */
-const char *pmb_status_text(pmb_status status);
+PMB_API const char *pmb_status_text(pmb_status status);
 
 /* Returns the bytes of one element, or 0 for a value outside pmb_type. */
-size_t pmb_type_size(pmb_type type);
+PMB_API size_t pmb_type_size(pmb_type type);
 
 #ifdef __cplusplus
 }

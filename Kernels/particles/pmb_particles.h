@@ -139,26 +139,26 @@ typedef struct pmb_particles pmb_particles;
 
 /* Makes an object that keeps its memory between counts. It uses the memory, threads and progress hook of the context, which must
  * outlive it. Sets *particles to NULL on failure. */
-pmb_status pmb_particles_create(pmb_context *context, pmb_particles **particles);
+PMB_API pmb_status pmb_particles_create(pmb_context *context, pmb_particles **particles);
 
 /* NULL is allowed. */
-void pmb_particles_destroy(pmb_particles *particles);
+PMB_API void pmb_particles_destroy(pmb_particles *particles);
 
 /* Finds the bounds of the request's particles. Set bounds->struct_size. The isovalue matters; z_begin and z_end are ignored.
  * For several parts together take the least `low` and the greatest of each other member. If these are far, call it again with them
  * as `whole`, and take the spans of all parts. Discards the last count. */
-pmb_status pmb_particles_find_bounds(
+PMB_API pmb_status pmb_particles_find_bounds(
   pmb_particles *particles, const pmb_particle_request *request, pmb_particle_bounds *bounds);
 
 /* 1: the grid has room at a position; 0: particles there are left out. */
-int pmb_particles_take(const double place[3], double spacing);
+PMB_API int pmb_particles_take(const double place[3], double spacing);
 
 /* 1: the grid has to leave out cells between particles that are far apart, and needs the bounds' spans. */
-int pmb_particles_are_far(const pmb_particle_bounds *bounds);
+PMB_API int pmb_particles_are_far(const pmb_particle_bounds *bounds);
 
 /* Sorts the particles, computes the potential and finds the size of the mesh. Set sizes->struct_size; on failure the other members
  * are 0. PMB_TOO_LARGE if the grid has more bricks than brick_limit, or more than 2^28 samples along an axis. */
-pmb_status pmb_particles_count(
+PMB_API pmb_status pmb_particles_count(
   pmb_particles *particles, const pmb_particle_request *request, pmb_particle_sizes *sizes);
 
 /* Fills points, normals, gradients, attributes, triangles and offsets of the mesh of the last successful count, as pmb_emit does.
@@ -166,15 +166,15 @@ pmb_status pmb_particles_count(
  * Attributes: component c of particle i is element i * components + c of `samples`, in the order of the request's positions,
  * with the particles that are left out. A point gets the mean of the particles that reach it, weighted by amount times kernel (a
  * negative weight counts as positive). For spheres it gets the value of the sphere in which it is deepest. */
-pmb_status pmb_particles_emit(pmb_particles *particles, const pmb_mesh *mesh);
+PMB_API pmb_status pmb_particles_emit(pmb_particles *particles, const pmb_mesh *mesh);
 
 /* Fills buffers of pmb_register_gl for the last successful count, as pmb_emit_gl does. PMB_INVALID if the CPU counted. */
-pmb_status pmb_particles_emit_gl(pmb_particles *particles, pmb_gl_buffers *buffers, const pmb_gl_mesh *mesh);
+PMB_API pmb_status pmb_particles_emit_gl(pmb_particles *particles, pmb_gl_buffers *buffers, const pmb_gl_mesh *mesh);
 
 /* Fills the image with the potential: the sum of the kernels; for spheres the depth below their surface as a length, at least
  * isovalue - 1.75 * request.spacing. The surface is where the potential equals the isovalue. With `whole` the particles within
  * halo of the image give the values of the whole; z_begin and z_end are ignored. Runs on the CPU. Discards the last count. */
-pmb_status pmb_particles_sample(
+PMB_API pmb_status pmb_particles_sample(
   pmb_particles *particles, const pmb_particle_request *request, const pmb_particle_image *image);
 
 #ifdef __cplusplus

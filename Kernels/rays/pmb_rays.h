@@ -116,12 +116,12 @@ typedef struct pmb_ray_request {
 
 /* Casts a ray per pixel and fills the arrays. Not thread-safe for one context. PMB_INVALID if no volume is bound or the request is
  * invalid, PMB_ABORTED if the progress hook stops it, PMB_OUT_OF_MEMORY. After an error the arrays' contents are undefined. */
-pmb_status pmb_cast_rays(pmb_context *context, const pmb_ray_request *request);
+PMB_API pmb_status pmb_cast_rays(pmb_context *context, const pmb_ray_request *request);
 
 /* The same with OpenGL buffers. Register them with pmb_register_gl in place of a mesh's: colors for points, depth for normals,
  * depth limits for triangles, followed in the same buffer by the depths where rays begin. Ignores these members of the request, but
  * depth_limit = NULL still means no limits, and depth_start = NULL no starts. Fails as pmb_cast_rays and pmb_emit_gl do. */
-pmb_status pmb_cast_rays_gl(pmb_context *context, pmb_gl_buffers *buffers, const pmb_ray_request *request);
+PMB_API pmb_status pmb_cast_rays_gl(pmb_context *context, pmb_gl_buffers *buffers, const pmb_ray_request *request);
 
 #ifdef __cplusplus
 }

@@ -43,11 +43,11 @@ typedef struct pmb_visible_request {
 /* Finds the visible triangles. *count: how many. If it exceeds visible_capacity, nothing is written to `visible`. The context needs
  * no volume. It keeps working memory: 4 bytes per sample, one bit per triangle. Not thread-safe for one context. PMB_INVALID for an
  * invalid request, PMB_OUT_OF_MEMORY, PMB_ABORTED. */
-pmb_status pmb_find_visible(pmb_context *context, const pmb_visible_request *request, int64_t *count);
+PMB_API pmb_status pmb_find_visible(pmb_context *context, const pmb_visible_request *request, int64_t *count);
 
 /* The same with buffers of pmb_register_gl: `mesh` has points and triangles, `visible` has a buffer in place of the triangles.
  * Ignores the request's arrays and visible_capacity. Fails also as pmb_emit_gl does. */
-pmb_status pmb_find_visible_gl(pmb_context *context, pmb_gl_buffers *mesh, pmb_gl_buffers *visible,
+PMB_API pmb_status pmb_find_visible_gl(pmb_context *context, pmb_gl_buffers *mesh, pmb_gl_buffers *visible,
   const pmb_visible_request *request, int64_t *count);
 
 #ifdef __cplusplus
