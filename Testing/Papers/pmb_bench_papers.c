@@ -45,10 +45,11 @@ static int usage(void)
     "  --reduce N       sides divided by 2^N, 0 to %d (0; with --cpu %d)\n"
     "  --memory N       leaves N GB of the GPU's memory free; the table limits alone takes 1, 6 and 24\n"
     "  --cpu            on an emulated GPU, to try it: the times mean nothing\n"
-    "  --out FILE.csv   the same, to be read by programs\n\n"
-    "first: with what is done once for a volume. change: a new isovalue. x: times PMB's. vertices and triangles\n"
-    "with normals where the system has them, counts read back; volume, mesh and memory stay where they are.\n"
-    "fail: no memory. WRONG: another number of triangles than PMB, not timed.\n",
+    "  --out FILE.csv   writes the lines to a file too; python3 Docs/papers.py makes tables and a figure of them\n\n"
+    "A line has comma-separated values, named by the first one; others begin with #. first_ms: with what is done once for\n"
+    "a volume. change_ms: a new isovalue. ratio: times PMB's. Vertices and triangles with normals where the system has\n"
+    "them, counts read back; volume, mesh and memory stay where they are. fail: no memory. WRONG: another number of\n"
+    "triangles than PMB, not timed.\n",
     PAPERS_REPEATS_MOST, REPEATS, REDUCE_MOST, CPU_REDUCE);
   return 0;
 }
@@ -138,23 +139,18 @@ static int is_wanted(const bench *b, const char *system)
   return wanted;
 }
 
-/* ---- report: printed tables, and the file of comma-separated values ---- */
+/* ---- report: lines of comma-separated values, to the screen and to the file ---- */
 
-static void print_volume(const papers_row *row)
+static void write_text(const bench *b, const char *format, ...)
 {
-  const int64_t *dims = row->samples.dims;
-  printf("\n%s (%s) %lld x %lld x %lld %s, isovalue %g", row->name, row->kind, (long long)dims[0], (long long)dims[1],
-    (long long)dims[2], papers_type_name(row->samples.type), row->isovalue);
-  if (row->paper_triangles > 0) printf("; the paper's has %.1f million triangles", 1e-6 * row->paper_triangles);
-}
-
-/* density: percent of active cells, or 0. */
-static void print_title(const papers_row *row, double density)
-{
-  print_volume(row);
-  if (density > 0) printf("; %.2f%% of the cells are active (wanted: %.2f%%)", density, row->density);
-  printf("\n  %-15s %9s %9s %9s %11s %11s %10s %10s  %8s %8s %8s\n", "system", "first ms", "change ms", "Mcells/s",
-    "acceler. MB", "output MB", "vertices", "triangles", "first x", "change x", "memory x");
+  FILE *const to[] = { stdout, b->csv };
+  for (int n = 0; n < 2 && to[n]; n++) {
+    va_list list;
+    va_start(list, format);
+    vfprintf(to[n], format, list);
+    va_end(list);
+    fflush(to[n]);
+  }
 }
 
 /* The ratio to PMB's; 0 if one of them is unknown. */
@@ -163,71 +159,34 @@ static double ratio(double value, double pmb)
   return value > 0 && pmb > 0 ? value / pmb : 0;
 }
 
-/* A system's line in the file; `pmb`: PMB's on the same volume. */
-static void write_line(
-  const bench *b, const papers_row *row, double density, const papers_result *r, const papers_result *pmb)
-{
-  const int64_t *d = row->samples.dims;
-  const double memory = ratio((double)(r->acceleration + r->output), (double)(pmb->acceleration + pmb->output));
-  if (!b->csv) return;
-  fprintf(b->csv, "%s,%s,%s,%s,%lld,%lld,%lld,%.9g,%.4g,%s,%s,%s,", papers_tables[row->table].name, row->name,
-    row->kind, papers_type_name(row->samples.type), (long long)d[0], (long long)d[1], (long long)d[2], row->isovalue,
-    density, b->device, r->system, papers_outcome_texts[r->outcome]);
-  if (r->outcome == PAPERS_MEASURED)
-    fprintf(b->csv, "%.5g,%.5g,%zu,%zu,,%lld,%lld,%.4g,%.4g,%.4g,%.4g,%.4g\n", r->first, r->change, r->acceleration,
-      r->output, (long long)r->points, (long long)r->triangles, ratio(r->first, pmb->first),
-      ratio(r->change, pmb->change), ratio((double)r->acceleration, (double)pmb->acceleration), memory,
-      row->paper_triangles);
-  else
-    fprintf(b->csv, ",,,,%zu,,,,,,,%.4g\n", r->asked, row->paper_triangles);
-  fflush(b->csv);
-}
-
-/* Prints and writes it. */
+/* A system's line; `pmb`: PMB's on the same volume. density: percent of active cells, or 0. */
 static void report(
   const bench *b, const papers_row *row, double density, const papers_result *r, const papers_result *pmb)
 {
   const int64_t *d = row->samples.dims;
-  const double cells = (double)(d[0] - 1) * (double)(d[1] - 1) * (double)(d[2] - 1);
-  const double first = ratio(r->first, pmb->first), change = ratio(r->change, pmb->change);
   const double memory = ratio((double)(r->acceleration + r->output), (double)(pmb->acceleration + pmb->output));
-  if (r->outcome == PAPERS_MEASURED) {
-    printf("  %-15s %9.4f %9.4f %9.0f %11.2f %11.2f %10lld %10lld  %8.2f %8.2f %8.2f\n", r->system, r->first,
-      r->change, r->change > 0 ? 1e-3 * cells / r->change : 0, 1e-6 * (double)r->acceleration,
-      1e-6 * (double)r->output, (long long)r->points, (long long)r->triangles, first, change, memory);
-  } else {
-    printf("  %-15s %s", r->system, papers_outcome_texts[r->outcome]);
-    if (r->asked) printf(": %.1f MB asked for", 1e-6 * (double)r->asked);
-    if (r->outcome == PAPERS_WRONG)
-      printf(": %lld triangles, PMB has %lld", (long long)r->triangles, (long long)pmb->triangles);
-    printf("%s%s\n", *r->message ? ": " : "", r->message);
-  }
-  fflush(stdout);
-  write_line(b, row, density, r, pmb);
+  if (*r->message) printf("# %s: %s\n", r->system, r->message);
+  write_text(b, "%s,%s,%s,%s,%lld,%lld,%lld,%.9g,%.4g,%s,%s,%s,", papers_tables[row->table].name, row->name,
+    row->kind, papers_type_name(row->samples.type), (long long)d[0], (long long)d[1], (long long)d[2], row->isovalue,
+    density, b->device, r->system, papers_outcome_texts[r->outcome]);
+  if (r->outcome == PAPERS_MEASURED)
+    write_text(b, "%.5g,%.5g,%zu,%zu,,%lld,%lld,%.4g,%.4g,%.4g,%.4g,%.4g\n", r->first, r->change, r->acceleration,
+      r->output, (long long)r->points, (long long)r->triangles, ratio(r->first, pmb->first),
+      ratio(r->change, pmb->change), ratio((double)r->acceleration, (double)pmb->acceleration), memory,
+      row->paper_triangles);
+  else
+    write_text(b, ",,,,%zu,,,,,,,%.4g\n", r->asked, row->paper_triangles);
 }
 
-/* The OpenCL paper's table 3 beside the memory of the programs here. */
-static void report_memory(FILE *csv)
+/* The programs' bytes for the volumes of the OpenCL paper's table 3. */
+static void report_memory(const bench *b)
 {
-  static const struct {
-    int64_t n;
-    double hpmc, hp3d; /* as printed there */
-  } paper[] = { { 2048, 87381, 9509 }, { 1024, 5461, 1188 }, { 512, 1365, 148 }, { 256, 85, 18 }, { 128, 21, 2 },
-    { 64, 1, 0 } };
-  printf("MiB, without samples and mesh, of a volume of N^3 samples\n%6s %12s %12s %12s %12s\n", "N", "hpmc",
-    "the paper's", "hp3d", "the paper's");
-  for (size_t i = 0; i < sizeof paper / sizeof *paper; i++) {
-    const long long n = paper[i].n;
+  for (long long n = 2048; n >= 64; n /= 2) {
     const int64_t dims[3] = { n, n, n };
-    const uint64_t hpmc = papers_hpmc_bytes(dims, 0, 0), hp3d = papers_hp3d_bytes(dims);
-    printf("%6lld %12.1f %12.0f %12.1f %12.0f\n", n, (double)hpmc / 1048576, paper[i].hpmc, (double)hp3d / 1048576,
-      paper[i].hp3d);
-    if (csv) {
-      fprintf(csv, "memory,formula,formula,,%lld,%lld,%lld,,,,hpmc,ok,,,%llu,,,,,,,,,\n", n, n, n,
-        (unsigned long long)hpmc);
-      fprintf(csv, "memory,formula,formula,,%lld,%lld,%lld,,,,hp3d,ok,,,%llu,,,,,,,,,\n", n, n, n,
-        (unsigned long long)hp3d);
-    }
+    const unsigned long long bytes[2] = { papers_hpmc_bytes(dims, 0, 0), papers_hp3d_bytes(dims) };
+    for (int i = 0; i < 2; i++)
+      write_text(b, "memory,formula,formula,,%lld,%lld,%lld,,,,%s,ok,,,%llu,,,,,,,,,\n", n, n, n, i ? "hp3d" : "hpmc",
+        bytes[i]);
   }
 }
 
@@ -278,7 +237,6 @@ static int run_filled(const bench *b, const papers_row *row, const void *samples
   const size_t bytes = papers_samples_bytes(&row->samples);
   const double density = row->density > 0 ? papers_active_cells(&row->samples, samples, row->isovalue) : 0;
   papers_volume volume = { samples, row->samples.type, { dims[0], dims[1], dims[2] } };
-  print_title(row, density);
   const papers_result pmb = papers_measure_pmb(&volume, row->isovalue, b->repeats);
   report(b, row, density, &pmb, &pmb);
   if (pmb.outcome == PAPERS_BROKEN) return 0;
@@ -287,7 +245,7 @@ static int run_filled(const bench *b, const papers_row *row, const void *samples
   const char *error = d_samples ? papers_upload(d_samples, samples, bytes) : NULL;
   volume.samples = d_samples;
   if (!d_samples || error)
-    printf("  the baselines are left out: %s\n", error ? error : "the GPU has no memory for the samples");
+    printf("# the baselines are left out: %s\n", error ? error : "the GPU has no memory for the samples");
   const int good = !error && (!d_samples || run_systems(b, row, density, &volume, &pmb));
   papers_free_memory(&memory);
   return good;
@@ -301,10 +259,7 @@ static int run_row(const bench *b, papers_row *row)
   if (!why && !samples) why = "no memory for the samples";
   if (!why && row->density > 0) papers_reach_density(&row->samples, row->density);
   if (!why) why = papers_fill(&row->samples, samples);
-  if (why) {
-    print_volume(row);
-    printf("\n  left out: %s\n", why);
-  }
+  if (why) printf("# %s (%s) is left out: %s\n", row->name, row->kind, why);
   const int good = why || run_filled(b, row, samples);
   free(samples);
   return good;
@@ -348,23 +303,11 @@ static int limit_result(limits *l, int n, int exponent, const papers_result *r)
 {
   const papers_result none = { 0 };
   const papers_row row = limit_row(l, exponent), above = limit_row(l, exponent + 1);
-  const int64_t *d = row.samples.dims;
   l->done[n] = r->outcome == PAPERS_MEASURED;
-  if (l->done[n]) {
-    printf("  %-15s %lld x %lld x %lld: first %.4g ms, change %.4g ms, %.0f MB, mesh %.0f MB, %lld triangles",
-      r->system, (long long)d[0], (long long)d[1], (long long)d[2], r->first, r->change,
-      1e-6 * (double)r->acceleration, 1e-6 * (double)r->output, (long long)r->triangles);
-    if (l->above[n].system) {
-      printf("; twice as many: %s, %.0f MB asked for", papers_outcome_texts[l->above[n].outcome],
-        1e-6 * (double)l->above[n].asked);
-      write_line(l->b, &above, 0, &l->above[n], &none);
-    }
-    printf("\n");
-    write_line(l->b, &row, 0, r, &none);
-    l->triangles = r->triangles;
-  }
+  if (l->above[n].system && l->done[n]) report(l->b, &above, 0, &l->above[n], &none);
+  if (l->done[n] || r->outcome == PAPERS_WRONG) report(l->b, &row, 0, r, &none);
+  if (l->done[n]) l->triangles = r->triangles;
   l->above[n] = *r;
-  if (r->outcome == PAPERS_WRONG) report(l->b, &row, 0, r, &none);
   return r->outcome != PAPERS_BROKEN;
 }
 
@@ -416,12 +359,10 @@ static int run_limits(const bench *b)
     limits l = { .b = b, .gigabytes = b->memory ? b->memory : all[n / 2], .evaluated = n % 2 };
     papers_memory ballast = { .limit = SIZE_MAX };
     if (b->memory && n > 1) break;
-    printf("\n%g GB, %s\n", l.gigabytes,
-      l.evaluated ? "samples evaluated (PMB of today stores its samples)" : "samples stored, in these GB");
     for (int s = 0; s < PAPERS_SYSTEMS; s++) l.done[s] = !is_wanted(b, papers_systems[s]->name);
     l.done[PMB] = l.evaluated || !is_wanted(b, "pmb");
     if (!b->memory && !hold_back(b, l.gigabytes, &ballast))
-      printf("  left out: the GPU has less memory free\n");
+      printf("# %g GB are left out: the GPU has less memory free\n", l.gigabytes);
     else
       for (int exponent = EXPONENT_MOST - 3 * b->reduce; good && exponent >= 6; exponent--)
         good = limit_try(&l, exponent);
@@ -439,11 +380,11 @@ static int run(const bench *b)
   for (int table = 0; table < PAPERS_TABLES; table++) {
     if (!b->tables[table]) continue;
     rows.count = 0;
-    printf("\n== %s ==\n", papers_tables[table].title);
+    printf("# %s\n", papers_tables[table].title);
     papers_table_rows(
       (papers_table)table, b->reduce, available ? available / 3 : SIZE_MAX, b->scans, b->scan_count, &rows);
-    if (table == PAPERS_TABLE_MEMORY) report_memory(b->csv);
-    if (table == PAPERS_TABLE_SCANS && !b->scan_count) printf("No real scans: --scans names their folder.\n");
+    if (table == PAPERS_TABLE_MEMORY) report_memory(b);
+    if (table == PAPERS_TABLE_SCANS && !b->scan_count) printf("# no real scans: --scans names their folder\n");
     int good = table != PAPERS_TABLE_LIMITS || run_limits(b);
     for (int n = 0; good && n < rows.count && n < b->rows; n++) good = run_row(b, &rows.row[n]);
     if (!good) {
@@ -476,7 +417,7 @@ static int choose_device(bench *b)
   }
   pmb_get_info(context, &info);
   snprintf(b->device, sizeof b->device, "%s", info.device_name ? info.device_name : "GPU");
-  printf("%s%s\n", b->device, b->cpu ? ": the times mean nothing" : "");
+  printf("# %s%s\n", b->device, b->cpu ? ": the times mean nothing" : "");
   pmb_destroy(context);
   return 0;
 }
@@ -495,13 +436,13 @@ int main(int argc, char **argv)
   if (b.out) {
     b.csv = fopen(b.out, "w");
     if (!b.csv) return refuse("--out: %s: %s", b.out, strerror(errno));
-    fprintf(b.csv,
-      "table,data,kind,type,nx,ny,nz,isovalue,density,device,system,outcome,first_ms,change_ms,acceleration_bytes,"
-      "output_bytes,asked_bytes,vertices,triangles,first_ratio,change_ratio,acceleration_ratio,memory_ratio,"
-      "paper_triangles\n");
   }
   const int no_device = choose_device(&b);
   if (no_device) return no_device;
+  write_text(&b,
+    "table,data,kind,type,nx,ny,nz,isovalue,density,device,system,outcome,first_ms,change_ms,acceleration_bytes,"
+    "output_bytes,asked_bytes,vertices,triangles,first_ratio,change_ratio,acceleration_ratio,memory_ratio,"
+    "paper_triangles\n");
   const int code = run(&b);
   if (b.csv && fclose(b.csv)) return refuse("--out: %s: %s", b.out, strerror(errno));
   return code;

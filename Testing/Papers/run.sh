@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds the systems of the papers, tests them and prints the papers' tables, with only cmake, a C compiler and nvcc.
+# Builds the systems of the papers, tests them and measures the rows of the papers' tables, with only cmake, a C compiler and nvcc.
 # usage: run.sh [build] [test] [sanitize] [bench] ...   (default: build test bench)
 # BUILD: build folder (default: build-papers at the top). ARCHITECTURES: as in Testing/GPU/run.sh. OPTIONS: of pmb_bench_papers.
 # SCANS: folder of real scans, written by Data/scans.py; without it those rows are omitted.
