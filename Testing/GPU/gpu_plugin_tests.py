@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 import gpu_memory
-import gpu_pictures
 from gpu_testing import HERE, REHEARSE
 from plugin_testing import equal, load_plugin, run
 from vtkmodules.vtkCommonCore import vtkLogger
@@ -33,7 +32,7 @@ def exit_with_arrays_alive():
         equal((result.returncode, "rror" in said), (0, False), f"exit code, and an error in {said!r}, of {code}")
 
 
-TESTS = gpu_memory.TESTS + gpu_pictures.TESTS + (exit_with_arrays_alive,)
+TESTS = gpu_memory.TESTS + (exit_with_arrays_alive,)
 
 if __name__ == "__main__":
     chosen = [name for name in sys.argv[1:] if not name.startswith("--")]

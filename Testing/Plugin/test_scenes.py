@@ -2,8 +2,9 @@
 """A table of what users put in a view, from ParaView's defaults. The plugin's pictures are compared with VTK's own of the
 same surface as a mesh, or of Volume.
 
-usage: test_scenes.py [--all] [--ranks N] [--pictures FOLDER] [WORD...]
+usage: test_scenes.py [--all] [--gpu] [--ranks N] [--pictures FOLDER] [WORD...]
   --all       all rows; without it those named in QUICK
+  --gpu       a GPU computes, and if its own OpenGL draws, nothing passes through the host
   --ranks     drawn by a pvserver of N ranks
   --pictures  writes both pictures of each row, and their difference
   WORD        only rows whose name contains one of the words
@@ -398,6 +399,15 @@ def rows(options):
                 yield row, name, scene
 
 
+def check_on_gpu(scene):
+    """After pictures from the plugin's defaults."""
+    mapper = scene.shown[0].GetClientSideObject().GetActiveRepresentation().GetActor().GetMapper()
+    if scene.subject.rays:
+        true(mapper.GetLastDevice().startswith("GPU"), f"rays on {mapper.GetLastDevice()}")
+    if "NVIDIA" in scene.view.GetRenderWindow().ReportCapabilities():
+        true(mapper.GetStayedOnGPU() if scene.subject.rays else mapper.GetNumberOfTrianglesFromGPU(), "through the host")
+
+
 def table(options):
     failed, subjects = [], {}
     with tempfile.TemporaryDirectory() as folder:
@@ -412,6 +422,8 @@ def table(options):
                 with Messages() as log:
                     SCENES[scene](made)
                     pictures = made.pictures()
+                if options.gpu and scene == "defaults":
+                    check_on_gpu(made)
                 text, holds = compare(*pictures, limits_of(row))
                 equal(LEAKED.sub("", log.text()), "", "messages")
             except Exception as error:  # one row must not hide the next
@@ -428,6 +440,7 @@ def table(options):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--ranks", type=int)
     parser.add_argument("--port", type=int)  # of the server, for the client that --ranks starts
     parser.add_argument("--pictures")
@@ -445,6 +458,8 @@ def main():
         simple.LoadPlugin(os.environ["PMB_PLUGIN"], remote=False)
         Scene.remote = True
     load_plugin(remote=Scene.remote)
+    if options.gpu:
+        import pmb.vtkPMBRendering  # noqa: F401, makes the mappers' own methods known to Python
     run(lambda: table(options))
 
 
