@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A context on a GPU: the choice of the GPU, pmb_info, memory limits, volumes that are too large, aborted calls. Skipped without
- * a GPU. */
+ * A context on a GPU: the choice of the GPU, pmb_info, memory limits, volumes that are too large. Aborted calls: test_progress.c.
+ * Skipped without a GPU. */
 #define _DEFAULT_SOURCE
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "pmb_test_gpu_util.h"
@@ -109,61 +107,6 @@ static void no_room_to_grow(void)
     "%lld bytes are not enough for %lld", (long long)(bytes - arrays / 10), (long long)(bytes - arrays / 8));
 }
 
-/* ---- aborting ---- */
-
-typedef struct stopper {
-  int calls_left, calls_after; /* calls of the hook before it asks to stop, and after */
-} stopper;
-
-static int stop_at(void *user, double fraction)
-{
-  stopper *s = user;
-  CHECK(fraction >= 0 && fraction <= 1, "fraction %g", fraction);
-  s->calls_after += s->calls_left < 0;
-  return --s->calls_left < 0;
-}
-
-/* Bind and emit return soon when they are stopped, at any of their first reports. A stopped upload leaves nothing on the GPU, a
- * stopped emit can be repeated. */
-static void aborting(void)
-{
-  static const double isovalues[] = { 0.1, -0.4, 0.1 };
-  const pmb_request request = { sizeof request, isovalues, 3, 1 };
-  OWNED_CONTEXT gpu = gpu_new(0);
-  OWNED_MESH want, got;
-  pmb_sizes sizes;
-  int in_bind = 0, in_emit = 0;
-  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 100, gyroid);
-  bind_to(gpu, &v.view);
-  CHECK_STATUS(gpu, mesh_extract(gpu, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
-  mesh_make(&got, want.sizes, PMB_FLOAT32, PMB_INT32);
-  for (int n = 0; n < 40; n++) {
-    stopper s = { n < 39 ? n : INT_MAX, 0 }; /* the last round is never stopped */
-    test_about("stopped at report %d", n);
-    pmb_set_progress(gpu, stop_at, &s);
-    pmb_status status = pmb_bind(gpu, &v.view);
-    if (status == PMB_ABORTED) {
-      in_bind++;
-      CHECK_STATUS(gpu, pmb_count(gpu, &request, &sizes, NULL), PMB_INVALID);
-      CHECK(info_of(gpu).device_bytes < 100 * 1024, "%lld bytes left of an upload that was stopped",
-        (long long)info_of(gpu).device_bytes);
-    }
-    pmb_set_progress(gpu, NULL, NULL);
-    if (status != PMB_OK) bind_to(gpu, &v.view);
-    CHECK_STATUS(gpu, pmb_count(gpu, &request, &sizes, NULL), PMB_OK);
-    pmb_set_progress(gpu, stop_at, &s);
-    status = pmb_emit(gpu, &got.view);
-    in_emit += status == PMB_ABORTED;
-    CHECK(s.calls_after < 20, "%d reports after the stop", s.calls_after);
-    pmb_set_progress(gpu, NULL, NULL);
-    if (status != PMB_OK) CHECK_STATUS(gpu, pmb_emit(gpu, &got.view), PMB_OK);
-    mesh_equal(&want, &got, "after a stop");
-  }
-  /* The number of reports depends on a call's time; it is at least one. */
-  CHECK(
-    in_bind >= 1 && in_emit >= 1 && in_bind < 40 && in_emit < 40, "%d binds and %d emits stopped", in_bind, in_emit);
-}
-
 /* ---- which GPU ---- */
 
 typedef struct choice {
@@ -221,7 +164,6 @@ TEST_MAIN(
   CASE(out_of_memory)
   CASE(a_growing_surface)
   CASE(no_room_to_grow)
-  CASE(aborting)
   CASE(too_long)
   CASE(which_gpu)
 )

@@ -1,48 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_cast_rays_requests.c - rays with known results, pieces of a volume, threads and paths, wrong requests. */
+ * test_cast_rays_requests.c - pieces of a volume, threads and paths, wrong requests. */
 #include <stdio.h>
 
 #include "rays_shots.h"
-
-/* ---- known answers ---- */
-
-/* Distances from a point: each hit lies on the sphere and has the shade of a sphere lit from the camera. */
-static void a_ball(void)
-{
-  const double radius = 12, middle = 15.2;
-  test_rng rng = { 522 };
-  static shot s;
-  OWNED_SCENE scene;
-  int hits = 0;
-  OWNED_VOLUME v = volume_of(PMB_FLOAT32, 32, 32, 32, LAYOUT_PACKED);
-  for (int64_t n = 0; n < ref_samples(&v.view); n++) {
-    const double p[3] = { (double)(n % 32) - middle, (double)(n / 32 % 32) - middle, (double)(n / 1024) - middle };
-    volume_put(&v, n, radius - sqrt(rr_dot(p, p)));
-  }
-  shot_make(&s, PMB_RAY_ISOSURFACE);
-  set_isovalues(&s, 1, 0, 0, 1);
-  place_camera(&s, &v.view, CAMERA_PERSPECTIVE, &rng);
-  OWNED_CONTEXT context = bound_context(1, &v.view);
-  CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
-  rr_open(&scene, &v.view, &s.r);
-  for (int n = 0; n < PIXELS; n++) {
-    rr_ray ray;
-    double p[3];
-    rr_ray_of(&scene, n % WIDE, n / WIDE, &ray);
-    for (int c = 0; c < 3; c++) p[c] = middle - ray.origin[c];
-    const double nearest = rr_dot(p, ray.direction), aside = sqrt(fmax(rr_dot(p, p) - nearest * nearest, 0));
-    if (aside > radius + 0.03) CHECK(s.depth[n] == 1 && s.colors[4 * n + 3] == 0, "pixel %d is not empty", n);
-    if (aside > radius - 0.1) continue;
-    const double off = nearest - rr_distance(&scene, &ray, n % WIDE, n / WIDE, (double)s.depth[n]);
-    const double facing = sqrt(1 - aside * aside / (radius * radius)), got = (double)s.colors[4 * n + 1];
-    const double green = 0.4 * (0.2 + 0.7 * facing) + 0.3 * pow(fmax(2 * facing * facing - 1, 0), 12);
-    CHECK(off > 0 && fabs(sqrt(off * off + aside * aside) - radius) < 0.03, "pixel %d is %g off", n, off);
-    CHECK(fabs(got - green) < 0.02, "pixel %d: %g, not %g", n, got, green);
-    hits++;
-  }
-  CHECK(hits > PIXELS / 5, "only %d hits", hits);
-}
 
 /* ---- pieces, threads ---- */
 
@@ -440,7 +401,6 @@ static void changed_tables(void)
 
 /* clang-format off */
 TEST_MAIN(
-  CASE(a_ball)
   CASE(pieces)
   CASE(pieces_of_segments)
   CASE(threads_and_paths)

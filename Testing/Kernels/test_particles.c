@@ -278,43 +278,6 @@ static void one_particle(void)
   }
 }
 
-/* The greatest angle between normals of one particle's surface and the sphere's. */
-static double worst_normal(pmb_context *context, pmb_particle_normals normals, double spacing)
-{
-  const double position[3] = { 0.03, -0.04, 0.02 };
-  pmb_particle_request r = request_of(position, 1, PMB_KERNEL_POLYNOMIAL);
-  OWNED_MESH m;
-  double worst = 0;
-  r.spacing = spacing;
-  r.normals = normals;
-  closed_mesh(context, &r, &m);
-  for (int64_t n = 0; n < m.sizes.points; n++) {
-    double p[3], dot = 0, length = 0;
-    mesh_point(&m, n, p);
-    for (int a = 0; a < 3; a++) {
-      dot += (p[a] - position[a]) * (double)m.view.normals[3 * n + a];
-      length += (p[a] - position[a]) * (p[a] - position[a]);
-    }
-    worst = fmax(worst, acos(fmin(dot / sqrt(length), 1)));
-  }
-  return worst;
-}
-
-/* Normals of a sphere: exact by the kernel, first-order by forward differences, second-order by the others. */
-static void normals_of_sphere(void)
-{
-  static const double order[] = { 0, 2, 1, 2 };
-  OWNED_CONTEXT context = context_new(1, NULL);
-  CHECK(worst_normal(context, PMB_NORMALS_BY_KERNEL, 0.2) < 1e-3, "by kernel: %g",
-    worst_normal(context, PMB_NORMALS_BY_KERNEL, 0.2));
-  for (int normals = PMB_NORMALS_BY_CENTRAL; normals <= PMB_NORMALS_BY_SOBEL; normals++) {
-    const double coarse = worst_normal(context, (pmb_particle_normals)normals, 0.1);
-    const double fine = worst_normal(context, (pmb_particle_normals)normals, 0.05);
-    const double found = log2(coarse / fine);
-    CHECK(fabs(found - order[normals]) < 0.3, "normals %d: off by %g and %g, order %g", normals, coarse, fine, found);
-  }
-}
-
 /* Two particles at many distances. Spheres have the volume of their union. */
 static void two_particles(void)
 {
@@ -340,35 +303,6 @@ static void two_particles(void)
         CHECK(got.components == (d > 1 ? 2 : 1), "%lld components", (long long)got.components);
       }
     }
-}
-
-/* The surface of a block of particles is flat away from its edges, less than the particles' distance above the last. */
-static void lattice(void)
-{
-  enum { SIDE = 16 };
-  OWNED double *position = test_allocate(3 * SIDE * SIDE * SIDE, sizeof *position);
-  for (int64_t i = 0; i < SIDE * SIDE * SIDE; i++) {
-    position[3 * i] = (double)(i % SIDE);
-    position[3 * i + 1] = (double)(i / SIDE % SIDE);
-    position[3 * i + 2] = (double)(i / SIDE / SIDE);
-  }
-  OWNED_CONTEXT context = context_new(2, NULL);
-  pmb_particle_request r = request_of(position, SIDE * SIDE * SIDE, PMB_KERNEL_SPLINE);
-  OWNED_MESH m;
-  double low = INFINITY, high = -INFINITY;
-  const pmb_measures got = closed_mesh(context, &r, &m);
-  CHECK(got.components == 1 && got.euler == 2, "%lld components, Euler number %lld", (long long)got.components,
-    (long long)got.euler);
-  for (int64_t n = 0; n < m.sizes.points; n++) {
-    double p[3];
-    mesh_point(&m, n, p);
-    if (p[2] > SIDE / 2 && fabs(p[0] - 7.5) < 4 && fabs(p[1] - 7.5) < 4) {
-      low = fmin(low, p[2]);
-      high = fmax(high, p[2]);
-      CHECK(m.view.normals[3 * n + 2] > 0.95f, "normal %g", (double)m.view.normals[3 * n + 2]);
-    }
-  }
-  CHECK(low > SIDE - 1 && high < SIDE && high - low < 0.05, "from %g to %g", low, high);
 }
 
 /* The distance from a point to the nearest of n points. */
@@ -512,9 +446,7 @@ TEST_MAIN(
   CASE(anisotropic_clouds)
   CASE(spheres_without_a_surface)
   CASE(one_particle)
-  CASE(normals_of_sphere)
   CASE(two_particles)
-  CASE(lattice)
   CASE(beside_splashsurf)
   CASE(one_wide_particle)
   CASE(threads_and_paths)
