@@ -10,6 +10,8 @@ import numpy as np
 
 from . import _context
 from ._arrays import address_of, text_of
+from ._core import finish_picture
+from ._device import DeviceArray
 from ._volume import Volume
 
 _MODES = {"isosurface": 0, "composite": 1, "maximum": 2, "minimum": 3, "average": 4}
@@ -93,7 +95,7 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
            opacity: Any = None, range: tuple[float, float] | None = None, unit: float | None = None,
            background: Sequence[float] | None = (1.0, 1.0, 1.0), shade: bool = True, step: float = 0.0,
            spacing: Sequence[float] = (1.0, 1.0, 1.0), origin: Sequence[float] = (0.0, 0.0, 0.0), direction: Any = None,
-           mask: Any = None, device: Any = None, progress: Callable[[float], object] | None = None) -> np.ndarray[Any, Any]:
+           mask: Any = None, device: Any = None, progress: Callable[[float], object] | None = None) -> Any:
     """Draw a volume by rays, without a mesh and without a window.
 
     Parameters
@@ -130,7 +132,7 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
     Returns
     -------
     (height, width, 3 or 4) uint8 array
-        The first row is the upper one.
+        The first row is the upper one. Of an array in a GPU's memory the picture is there, too, as `pmb.DeviceArray`.
 
     Examples
     --------
@@ -164,18 +166,22 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
         curve = np.asarray(opacity, float).ravel()
         table[:, 3] = np.interp(np.linspace(0, 1, len(table)), np.linspace(0, 1, len(curve)), curve)
     table = np.ascontiguousarray(table, np.float32)
-    pixels = np.empty((height, width, 4), np.float32)
+    behind = None if background is None else tuple(float(part) for part in background)
+    if behind is not None and len(behind) != 3:
+        raise ValueError(f"background has three numbers, not {len(behind)}")
+    gpu = volume._gpu
+
+    def new(channels: int, dtype: Any) -> Any:
+        shape = height, width, channels
+        return np.empty(shape, dtype) if gpu is None else DeviceArray(shape, dtype, gpu)
+
+    pixels, picture = new(4, np.float32), new(4 if behind is None else 3, np.uint8)
     clip = (camera or Camera()).matrix(corners, width / height)
     diagonal = float(np.linalg.norm(corners.max(axis=0) - corners.min(axis=0)))
     light = (0.15, 0.75, 0.2) if shade else (1.0, 0.0, 0.0)  # ambient, diffuse, specular
     with volume._lock, _context.reporting(volume._used(), progress):
         volume._used().cast_rays(_MODES[mode], width, height, clip.ravel().tolist(), step, 0, levels, address_of(table),
                                  len(table), low, high if high > low else low + 1, unit or diagonal / 50, 0, 0, 0.0, 1,
-                                 shade,
-                                 *light, 20.0, address_of(pixels), 0)
-    pixels = pixels[::-1]
-    if background is None:
-        pixels[..., :3] /= np.maximum(pixels[..., 3:], 1e-6)
-    else:
-        pixels = pixels[..., :3] + (1 - pixels[..., 3:]) * np.asarray(background, np.float32)
-    return (np.clip(pixels, 0, 1) * 255 + 0.5).astype(np.uint8)
+                                 shade, *light, 20.0, address_of(pixels), 0, gpu is not None)
+    finish_picture(address_of(pixels), address_of(picture), width, height, behind, -1 if gpu is None else gpu)
+    return picture

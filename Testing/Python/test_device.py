@@ -130,6 +130,16 @@ def test_particles():
             same(pmb.particles(place(points), given, arrays={"c": place(colors)}), expected)
 
 
+def test_pictures(ball):
+    """They stay on the GPU, and are those of the CPU."""
+    for place in LIBRARIES[:2]:
+        for options in (dict(isovalue=[-0.5, -0.3], colors=(1, 0, 0, 0.5)), dict(isovalue=-0.5, background=None), dict()):
+            expected = pmb.render(ball, size=(64, 48), device="cpu", **options)
+            picture = pmb.render(place(ball), size=(64, 48), **options)
+            assert isinstance(picture, pmb.DeviceArray) and picture.shape == expected.shape and picture.dtype == np.uint8
+            assert np.abs(picture.numpy().astype(int) - expected).max() <= 1
+
+
 @pytest.mark.parametrize("spoil, error, words", [
     (lambda t: pmb.contour(t, -0.5, device="cpu"), ValueError, "on cuda:0, but device is 'cpu'"),
     (lambda t: pmb.contour(t, -0.5, arrays={"a": np.zeros(t.shape)}), TypeError, "not on cuda:0"),
