@@ -173,12 +173,13 @@ def test_scans_lie_where_their_files_say(ball, ending, tmp_path):
     path = tmp_path / "scan"
     if ending == "dicom":
         path.mkdir()
-        for k in reversed(range(image.GetDepth())):  # names are in another order than places
-            piece = image[:, :, k]
+        for k in reversed(range(-1, image.GetDepth())):  # names are in another order than places; -1: another series
+            piece = image[:, :, max(k, 0)]
             row = dict(zip(("0020|0032", "0020|0037"), (image.TransformIndexToPhysicalPoint((0, 0, k)), turn.T[:2].ravel())))
             for tag, numbers in row.items():
                 piece.SetMetaData(tag, "\\".join(f"{number:g}" for number in numbers))
-            for tag, value in {"0008|0060": "CT", "0020|000e": "1.2.3.4", "0020|000d": "1.2.3", "0020|0013": str(k),
+            series = "1.2.3.4" if k >= 0 else "1.2.3.0"
+            for tag, value in {"0008|0060": "CT", "0020|000e": series, "0020|000d": "1.2.3", "0020|0013": str(k),
                                "0018|0050": "3"}.items():
                 piece.SetMetaData(tag, value)
             writer = itk.ImageFileWriter()
