@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import make_ball
+from conftest import contour_at_once, make_ball
 
 import pmb
 
@@ -132,20 +132,7 @@ def test_no_leak():
 
 
 def test_threads_at_once(ball):
-    shared, expected, wrong = pmb.Volume(ball), pmb.contour(ball, -0.5).points, []
-
-    def work():
-        for _ in range(20):
-            for mesh in (pmb.contour(ball, -0.5), shared.contour(-0.5)):
-                if not np.array_equal(mesh.points, expected):
-                    wrong.append(mesh)
-
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    contour_at_once(ball, pmb.contour(ball, -0.5).points)
 
 
 @pytest.mark.filterwarnings("ignore:.*fork")
