@@ -53,7 +53,7 @@ def test_pictures(ball):
     for mode in ("composite", "maximum", "minimum", "average"):
         assert pmb.render(ball, mode=mode, size=(16, 16), background=None, opacity=[0, 1]).shape == (16, 16, 4)
     for wrong in (dict(mode="x"), dict(size=(0, 1)), dict(colormap=[[1]]), dict(mode="isosurface"),
-                  dict(camera=pmb.Camera(direction=(0, 0, 1)))):
+                  dict(camera=pmb.Camera(direction=(0, 0, 1))), dict(colors=(1, 0)), dict(camera=pmb.Camera(angle=180))):
         with pytest.raises(ValueError):
             pmb.render(ball, **wrong)
 
@@ -86,6 +86,8 @@ def test_npz_and_unknown_ending(mesh, tmp_path):
         assert np.array_equal(read["triangles"], mesh.triangles) and np.array_equal(read["array_v"], mesh.arrays["v"])
     with pytest.raises(ValueError, match="m.xyz"):
         mesh.save(tmp_path / "m.xyz")
+    with pytest.raises(ValueError, match=r"\(n, 3\)"):
+        pmb.Mesh(mesh.points[:, :2], mesh.triangles).measure()
 
 
 def test_pyvista(ball):
