@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the five pictures of Docs/PYTHON.md, without a window. Needs pmb and vtk. usage: python Docs/python_pictures.py"""
+"""Makes the pictures of Docs/PYTHON.md. Needs pmb, vtk and PyVista. usage: xvfb-run -a python Docs/python_pictures.py
+
+That of particles is drawn by PyVista, which needs a display; the others need no window."""
 import pathlib
 
 import numpy as np
+import pyvista
 from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonDataModel import vtkImageData
 from vtkmodules.vtkIOImage import vtkPNGWriter
 from vtkmodules.vtkIOXML import vtkXMLImageDataReader
 
 import pmb
+import pmb.pyvista
 import pmb.vtk
 
 DOCS = pathlib.Path(__file__).resolve().parent
@@ -31,7 +35,26 @@ def fire(values):
     return np.stack([*parts, values ** 2], axis=1)
 
 
+def particles():
+    """A drop falls into a pool and has raised a ring of waves."""
+    x, y, z = (axis.ravel() for axis in np.mgrid[-20:20.0, -20:20.0, -8:14.0])
+    distance = np.hypot(x, y)
+    waves = 3 * np.exp(-((distance - 10) / 4) ** 2) - 3 * np.exp(-(distance / 5) ** 2)
+    drop = distance ** 2 + (z - 8) ** 2 < 16
+    inside = (z < waves) | drop
+    places = np.stack([x, y, z], axis=1)[inside]
+    cloud = pyvista.PolyData(places + np.random.default_rng(1).uniform(-0.2, 0.2, places.shape))
+    cloud["speed"] = np.where(drop, 4.0, np.exp(-((distance - 10) / 6) ** 2))[inside]
+    plotter = pyvista.Plotter(off_screen=True, window_size=SIZE)
+    plotter.add_mesh(cloud.pmb.surface(radius=0.5, anisotropic=True), scalars="speed", clim=(0, 1.3), specular=0.4,
+                     cmap=["#1b4f8f", "#79b8e8", "#e8f6ff"], show_scalar_bar=False)
+    plotter.camera_position = [(60, -50, 45), (0, 0, -2), (0, 0, 1)]
+    plotter.camera.zoom(1.25)
+    save("particles", plotter.screenshot(return_img=True)[..., :3])
+
+
 def main():
+    particles()
     reader = vtkXMLImageDataReader()
     reader.SetFileName(str(DOCS.parent / "Data" / "ch2.vti"))
     reader.Update()

@@ -450,11 +450,11 @@ static PyObject* cast_rays(PyObject* object, PyObject* args)
   int mode;
   PyObject *matrix, *levels;
   Py_ssize_t n;
-  if (!PyArg_ParseTuple(args, "iiiOdiOKidddKidiiffffKK", &mode, &request.width, &request.height, &matrix,
+  if (!PyArg_ParseTuple(args, "iiiOdiOKidddKidiiffffKKi", &mode, &request.width, &request.height, &matrix,
         &request.step, &request.jitter, &levels, &table, &request.table_size, &request.table_low, &request.table_high,
         &request.table_unit, &gradients, &request.gradient_size, &request.gradient_high, &request.preintegrate,
         &request.shade, &request.ambient, &request.diffuse, &request.specular, &request.specular_power, &colors,
-        &depth))
+        &depth, &request.on_device))
   {
     return NULL;
   }

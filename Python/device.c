@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Memory of a GPU for Python, and arrays that change hands by DLPack. Memory comes from a pool, in the order of the legacy
+ * Memory of a GPU for Python, pictures, and arrays that change hands by DLPack. Memory comes from a pool, in the order of the legacy
  * default stream, so that a mesh of a size that was there before costs no cudaMalloc. */
 #include "device.h"
+#include "picture.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -153,6 +154,12 @@ static cudaError_t allocate(memory* self, size_t bytes)
   {
     cudaMemPool_t pool = pool_of(self->device);
     error = pool ? cudaMallocFromPoolAsync(&self->data, bytes, pool, cudaStreamLegacy) : cudaErrorNotSupported;
+    if (error == cudaSuccess)
+    { /* the core writes in streams of its own: the readers of what was here before have to be done */
+      PyThreadState* thread = PyEval_SaveThread();
+      error = cudaStreamSynchronize(cudaStreamLegacy);
+      PyEval_RestoreThread(thread);
+    }
   }
   cudaSetDevice(before);
   cudaGetLastError(); /* the error is reported here alone */
@@ -203,7 +210,7 @@ static PyObject* memory_new(PyTypeObject* type, PyObject* args, PyObject* keywor
     if (error != cudaSuccess)
     {
       PyErr_Format(error == cudaErrorMemoryAllocation ? PyExc_MemoryError : PyExc_RuntimeError,
-        "cuda:%d gave no %llu bytes for a mesh: %s", device, bytes, cudaGetErrorString(error));
+        "cuda:%d gave no %llu bytes: %s", device, bytes, cudaGetErrorString(error));
       Py_DECREF(self);
       return NULL;
     }
@@ -302,6 +309,47 @@ static PyObject* copy_memory(PyObject* unused, PyObject* args)
   return Py_NewRef(Py_None);
 }
 
+/* finish_picture(colors, pixels, width, height, background or None, device): the core's colors as bytes. device: the number of the
+ * GPU with both arrays, -1 for host memory. */
+static PyObject* finish_picture(PyObject* unused, PyObject* args)
+{
+  (void)unused;
+  unsigned long long colors, pixels;
+  long long width, height;
+  PyObject* background;
+  int device, failed = 0;
+  if (!PyArg_ParseTuple(args, "KKLLOi", &colors, &pixels, &width, &height, &background, &device))
+  {
+    return NULL;
+  }
+  pmb_picture picture = { (const float*)(uintptr_t)colors, (uint8_t*)(uintptr_t)pixels, width, height, { 0, 0, 0 },
+    background != Py_None };
+  if (picture.has_background &&
+    !PyArg_ParseTuple(background, "fff", &picture.background[0], &picture.background[1], &picture.background[2]))
+  {
+    return NULL;
+  }
+  PyThreadState* thread = PyEval_SaveThread();
+  for (int64_t pixel = 0; device < 0 && pixel < width * height; ++pixel)
+  {
+    pmb_finish_pixel(&picture, pixel);
+  }
+#ifdef PMB_CUDA
+  if (device >= 0)
+  {
+    int before = 0;
+    cudaGetDevice(&before);
+    cudaSetDevice(device);
+    failed = pmb_finish_on_gpu(&picture);
+    cudaSetDevice(before);
+  }
+#endif
+  PyEval_RestoreThread(thread);
+  return failed
+    ? PyErr_Format(PyExc_RuntimeError, "cuda:%d made no picture of the colors: CUDA error %d", device, failed)
+    : Py_NewRef(Py_None);
+}
+
 /* --- giving: to another library --------------------------------------------------------------------------------------- */
 
 static void forget(dl_managed* managed)
@@ -360,7 +408,8 @@ static PyObject* write_dlpack(PyObject* unused, PyObject* args)
 
 static PyMethodDef functions[] = { { "read_dlpack", read_dlpack, METH_O, NULL },
   { "write_dlpack", write_dlpack, METH_VARARGS, NULL }, { "device_of", device_of, METH_O, NULL },
-  { "copy_memory", copy_memory, METH_VARARGS, NULL }, { NULL, NULL, 0, NULL } };
+  { "copy_memory", copy_memory, METH_VARARGS, NULL }, { "finish_picture", finish_picture, METH_VARARGS, NULL },
+  { NULL, NULL, 0, NULL } };
 
 int pmb_add_device(PyObject* module)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Memory of a GPU for Python, and arrays that change hands by DLPack (github.com/dmlc/dlpack, version 1.0 and before). */
+ * Memory of a GPU for Python, pictures, and arrays that change hands by DLPack (github.com/dmlc/dlpack, version 1.0 and before). */
 #ifndef PMB_PYTHON_DEVICE_H
 #define PMB_PYTHON_DEVICE_H
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-/* Adds the type Memory and the functions read_dlpack, write_dlpack, device_of and copy_memory to the module. Returns 0, or -1 with an exception. */
+/* Adds the type Memory and the functions read_dlpack, write_dlpack, device_of, copy_memory and finish_picture to the module.
+ * Returns 0, or -1 with an exception. */
 int pmb_add_device(PyObject* module);
 
 #endif

@@ -77,6 +77,17 @@ def as_samples(value: Any, what: str) -> tuple[np.ndarray[Any, Any], str]:
     return array, ""
 
 
+def numbers(value: Any, name: str, count: int = 3) -> tuple[float, ...]:
+    """So many floats."""
+    try:
+        found = tuple(float(number) for number in value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} has {count} numbers, but is {value!r}") from None
+    if len(found) != count:
+        raise ValueError(f"{name} has {count} numbers, not {len(found)}")
+    return found
+
+
 def packed(array: np.ndarray[Any, Any], order: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """The array with the first axis of `order` fastest in memory, as the core wants arrays without strides."""
     turned = array.transpose(*order[::-1], *range(3, array.ndim))

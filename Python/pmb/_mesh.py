@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _context, _files
-from ._arrays import INT32, INT64, address_of, code_of
+from ._arrays import INT32, INT64, address_of, code_of, text_of
 from ._core import Context
 from ._device import DeviceArray
 
@@ -70,6 +70,15 @@ class Mesh:
         return Mesh(copied(self.points), copied(self.triangles), copied(self.normals), copied(self.gradients),
                     {name: copied(array) for name, array in self.arrays.items()}, self.isovalues, self.sizes)
 
+    def _checked(self) -> Mesh:
+        """In host memory, with arrays of the right shape: a user may have made the mesh."""
+        mesh = self.to_host()
+        points, triangles = np.asarray(mesh.points), np.asarray(mesh.triangles)
+        if points.ndim != 2 or triangles.ndim != 2 or points.shape[1] != 3 or triangles.shape[1] != 3:
+            raise ValueError("points and triangles of a mesh have shapes (n, 3) and (m, 3), but these have"
+                             f" {text_of(points)}, and {text_of(triangles)}")
+        return Mesh(points, triangles, mesh.normals, mesh.gradients, mesh.arrays, mesh.isovalues, mesh.sizes)
+
     def __repr__(self) -> str:
         return f"<pmb.Mesh: {len(self.points)} points, {len(self.triangles)} triangles>"
 
@@ -82,9 +91,8 @@ class Mesh:
         >>> ball.closed, ball.components, ball.euler, round(ball.volume, 1)
         (True, 1, 2, 14.1)
         """
-        mesh = self.to_host()
-        points = np.ascontiguousarray(mesh.points, np.float32)
-        triangles = np.ascontiguousarray(mesh.triangles)
+        mesh = self._checked()
+        points, triangles = np.ascontiguousarray(mesh.points, np.float32), np.ascontiguousarray(mesh.triangles)
         if code_of(triangles.dtype) not in (INT32, INT64):
             triangles = triangles.astype(np.int64)
         context, key = _context.take("cpu")
@@ -102,7 +110,7 @@ class Mesh:
             .ply (binary; normals and arrays too), .stl (binary; the triangles alone), .obj (text; normals too),
             .vtp (binary, for VTK and ParaView; normals and arrays too) or .npz (NumPy; everything).
         """
-        _files.save(self.to_host(), os.fspath(path))
+        _files.save(self._checked(), os.fspath(path))
 
 
 def emit(context: Context, sizes: list[tuple[int, int]], isovalues: tuple[float, ...], normals: bool, gradients: bool,

@@ -118,6 +118,8 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
     named = (masses, "masses"), (densities, "densities"), (weights, "weights")
     others = [_per_particle(value, name, positions) for value, name in named]
     ready = {}
+    if not isinstance(arrays, (Mapping, type(None))):
+        raise TypeError(f"arrays is a dict of names and arrays, not {text_of(arrays)}")
     for name, value in (arrays or {}).items():
         array = _beside(value, f"array {name!r}", positions)
         if array.ndim not in (1, 2) or len(array) != n or 0 in array.shape[1:]:

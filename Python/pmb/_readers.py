@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,9 +29,13 @@ def _by_simpleitk(path: str) -> Scan:
     itk = _package("SimpleITK", path)
     if os.path.isdir(path):
         reader = itk.ImageSeriesReader()
-        files = reader.GetGDCMSeriesFileNames(path)
-        if not files:
-            raise ValueError(f"there is no DICOM series in {path}")
+        series = [reader.GetGDCMSeriesFileNames(path, name) for name in reader.GetGDCMSeriesIDs(path)]
+        if not series:
+            raise ValueError(f"there is no DICOM series in {path}; folders within it are not searched")
+        files = max(series, key=len)
+        if len(series) > 1:
+            print(f"pmb: {path} has {len(series)} DICOM series; the largest, of {len(files)} files, is read",
+                  file=sys.stderr)
         reader.SetFileNames(files)
         image = reader.Execute()
     else:

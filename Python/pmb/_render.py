@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 import numpy as np
 
 from . import _context
-from ._arrays import address_of, text_of
+from ._arrays import address_of, numbers, text_of
+from ._core import finish_picture
+from ._device import DeviceArray
 from ._volume import Volume
 
 _MODES = {"isosurface": 0, "composite": 1, "maximum": 2, "minimum": 3, "average": 4}
@@ -44,17 +47,18 @@ class Camera:
     def matrix(self, corners: Any, aspect: float) -> Any:
         """The 4 x 4 matrix from the world to OpenGL's clip space. corners: (8, 3), those of the volume."""
         middle = corners.mean(axis=0)
-        reach = max(float(np.linalg.norm(corners - middle, axis=1).max()), 1e-300)
-        focus = middle if self.focus is None else np.asarray(self.focus, float)
+        if not 0 <= self.angle < 180:
+            raise ValueError(f"the camera's angle is from 0 to below 180 degrees, not {self.angle}")
+        reach = float(np.linalg.norm(corners - middle, axis=1).max()) or 1.0
+        focus = middle if self.focus is None else np.asarray(numbers(self.focus, "the camera's focus"))
         half = np.radians(self.angle) / 2
         if self.position is None:
-            back = -np.asarray(self.direction, float)
-            back = back / np.linalg.norm(back)
+            back = _unit(-np.asarray(numbers(self.direction, "the camera's direction")))
             eye = focus + back * (reach / np.sin(half) if half > 0 else 2 * reach)
         else:
-            eye = np.asarray(self.position, float)
-            back = (eye - focus) / np.linalg.norm(eye - focus)
-        right = np.cross(np.asarray(self.up, float), back)
+            eye = np.asarray(numbers(self.position, "the camera's position"))
+            back = _unit(eye - focus)
+        right = np.cross(numbers(self.up, "the camera's up"), back)
         if not np.linalg.norm(right) > 1e-9:
             raise ValueError(f"the camera's direction {(-back).tolist()} and up {list(self.up)} are parallel or zero")
         right /= np.linalg.norm(right)
@@ -77,8 +81,15 @@ class Camera:
         return lens @ view
 
 
+def _unit(vector: Any) -> Any:
+    """The vector with length 1, or 0 as it is."""
+    return vector / (float(np.linalg.norm(vector)) or 1.0)
+
+
 def _table(colormap: Any, composite: bool) -> Any:
     """n x 4 colors of values."""
+    if isinstance(colormap, str):
+        raise TypeError(f"colormap is a function or colors, not a name: matplotlib.colormaps[{colormap!r}] is one")
     if colormap is None:
         ramp = np.linspace(0, 1, 256)
         return np.stack([ramp, ramp, ramp, ramp if composite else np.ones(256)], axis=1)
@@ -93,7 +104,7 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
            opacity: Any = None, range: tuple[float, float] | None = None, unit: float | None = None,
            background: Sequence[float] | None = (1.0, 1.0, 1.0), shade: bool = True, step: float = 0.0,
            spacing: Sequence[float] = (1.0, 1.0, 1.0), origin: Sequence[float] = (0.0, 0.0, 0.0), direction: Any = None,
-           mask: Any = None, device: Any = None, progress: Callable[[float], object] | None = None) -> np.ndarray[Any, Any]:
+           mask: Any = None, device: Any = None, progress: Callable[[float], object] | None = None) -> Any:
     """Draw a volume by rays, without a mesh and without a window.
 
     Parameters
@@ -130,7 +141,7 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
     Returns
     -------
     (height, width, 3 or 4) uint8 array
-        The first row is the upper one.
+        The first row is the upper one. Of an array in a GPU's memory the picture is there, too, as `pmb.DeviceArray`.
 
     Examples
     --------
@@ -149,33 +160,45 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
     values = np.atleast_1d(np.asarray([] if isovalue is None else isovalue, float))
     if mode == "isosurface" and not 1 <= len(values) <= 16:
         raise ValueError(f"a picture shows 1 to 16 isovalues, not {len(values)}")
-    given = _COLORS if colors is None else [tuple(color) for color in np.atleast_2d(np.asarray(colors, float))]
+    given = np.atleast_2d(np.asarray(_COLORS if colors is None else colors, float))
+    if given.ndim != 2 or given.shape[1] not in (3, 4) or len(given) == 0:
+        raise ValueError(f"colors have 3 or 4 numbers each, but these have {text_of(given)}")
     levels = [number for i, value in enumerate(values) for number in (value, *(*given[i % len(given)], 1.0)[:4])]
     matrix = np.asarray(volume._matrix).reshape(3, 4)
     ends = [(0, n - 1) for n in (volume.shape[axis] for axis in volume._order)]
     corners = np.array([[i, j, k, 1] for i in ends[0] for j in ends[1] for k in ends[2]]) @ matrix.T
-    width, height = size
+    if len(size) != 2:
+        raise ValueError(f"size is (width, height), not {size!r}")
+    width, height = (index(length) for length in size)
     if width < 1 or height < 1:
         raise ValueError(f"a picture has at least one pixel each way, not {width} x {height}")
     info = volume.info()
     low, high = range or (float(info["minimum"] or 0), float(info["maximum"] or 0))
+    if not range and not low <= high:  # no sample is finite
+        low = high = 0.0
     table = _table(colormap, mode == "composite")
     if opacity is not None:
         curve = np.asarray(opacity, float).ravel()
+        if len(curve) == 0:
+            raise ValueError("opacity is an empty list: give at least one number, or leave it out")
         table[:, 3] = np.interp(np.linspace(0, 1, len(table)), np.linspace(0, 1, len(curve)), curve)
     table = np.ascontiguousarray(table, np.float32)
-    pixels = np.empty((height, width, 4), np.float32)
+    behind = None if background is None else numbers(background, "background")
+    gpu = volume._gpu
+
+    def new(channels: int, dtype: Any) -> Any:
+        shape = height, width, channels
+        return np.empty(shape, dtype) if gpu is None else DeviceArray(shape, dtype, gpu)
+
+    pixels, picture = new(4, np.float32), new(4 if behind is None else 3, np.uint8)
+    if not isinstance(camera, (Camera, type(None))):
+        raise TypeError(f"camera is a pmb.Camera, not {camera!r}")
     clip = (camera or Camera()).matrix(corners, width / height)
     diagonal = float(np.linalg.norm(corners.max(axis=0) - corners.min(axis=0)))
     light = (0.15, 0.75, 0.2) if shade else (1.0, 0.0, 0.0)  # ambient, diffuse, specular
     with volume._lock, _context.reporting(volume._used(), progress):
         volume._used().cast_rays(_MODES[mode], width, height, clip.ravel().tolist(), step, 0, levels, address_of(table),
                                  len(table), low, high if high > low else low + 1, unit or diagonal / 50, 0, 0, 0.0, 1,
-                                 shade,
-                                 *light, 20.0, address_of(pixels), 0)
-    pixels = pixels[::-1]
-    if background is None:
-        pixels[..., :3] /= np.maximum(pixels[..., 3:], 1e-6)
-    else:
-        pixels = pixels[..., :3] + (1 - pixels[..., 3:]) * np.asarray(background, np.float32)
-    return (np.clip(pixels, 0, 1) * 255 + 0.5).astype(np.uint8)
+                                 shade, *light, 20.0, address_of(pixels), 0, gpu is not None)
+    finish_picture(address_of(pixels), address_of(picture), width, height, behind, -1 if gpu is None else gpu)
+    return picture

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _context
-from ._arrays import address_of, as_numpy, as_samples, code_of, packed, text_of
+from ._arrays import address_of, as_numpy, as_samples, code_of, numbers, packed, text_of
 from ._core import Context
 from ._device import View, as_view, beside, device_for, is_on_device
 from ._mesh import Mesh, emit
@@ -31,9 +31,7 @@ class Histogram(NamedTuple):
 
 def _matrix(order: tuple[int, ...], spacing: Any, origin: Any, direction: Any) -> tuple[float, ...]:
     """The core's 3 x 4 matrix. Its axis i is axis order[i] of the array."""
-    steps, first = [float(s) for s in spacing], [float(o) for o in origin]
-    if len(steps) != 3 or len(first) != 3:
-        raise ValueError(f"spacing and origin have three numbers, not {len(steps)} and {len(first)}")
+    steps, first = numbers(spacing, "spacing"), numbers(origin, "origin")
     turn = np.identity(3) if direction is None else np.asarray(direction, np.float64)
     if turn.shape != (3, 3):
         raise ValueError(f"direction is a 3 x 3 matrix, but has shape {turn.shape}")
@@ -42,6 +40,8 @@ def _matrix(order: tuple[int, ...], spacing: Any, origin: Any, direction: Any) -
     for row in range(3):
         matrix += [columns[row][axis] * steps[axis] for axis in order]
         matrix.append(first[row])
+    if not any(matrix):  # which the core takes for the identity
+        raise ValueError(f"spacing {steps} and direction {columns} put all samples in one place")
     return tuple(matrix)
 
 
@@ -199,6 +199,8 @@ class Volume:
         return Histogram(crossed, touched, np.linspace(range[0], range[1], bins + 1))
 
     def _packed_arrays(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        if not isinstance(arrays, Mapping):
+            raise TypeError(f"arrays is a dict of names and arrays, not {text_of(arrays)}")
         ready = {}
         for name, value in arrays.items():
             array = self._beside_samples(value, f"array {name!r}")

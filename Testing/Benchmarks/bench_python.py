@@ -41,24 +41,35 @@ __device__ __forceinline__ T scalar(const trove::array<T, dim>& p, const trove::
 """
 
 
+def make_cupmb(side):
+    import cupy
+    from cupmb import ExtraParameter, ParallelMarchingBlocks
+    samples = {"S": ExtraParameter("const float*"), "level": ExtraParameter("const float")}
+    blocks = ParallelMarchingBlocks(3, CUPMB_SAMPLE % (side, side), N=side - 1, extra_params=list(samples.items()))
+    return lambda tensor, level: blocks(S=cupy.from_dlpack(tensor), level=level)
+
+
+def make_isoext(side):
+    import isoext
+    grid = isoext.UniformGrid([side] * 3)
+    return lambda tensor, level: (grid.set_values(tensor), isoext.marching_cubes(grid, level=level))
+
+
+def make_warp(side):
+    import warp.geometry
+    cubes = warp.geometry.IsoSurfaceMarchingCubes(side, side, side)
+    return lambda tensor, level: cubes.surface(warp.from_torch(tensor), level)
+
+
 def gpu(side, runs):
     """From a tensor on the GPU to a mesh there, without normals, as the peers make it. `again`: another isovalue."""
-    import cupy
     import torch
     peers = {}
-    try:
-        from cupmb import ExtraParameter, ParallelMarchingBlocks
-        samples = {"S": ExtraParameter("const float*"), "level": ExtraParameter("const float")}
-        blocks = ParallelMarchingBlocks(3, CUPMB_SAMPLE % (side, side), N=side - 1, extra_params=list(samples.items()))
-        peers["cupmb"] = lambda tensor, level: blocks(S=cupy.from_dlpack(tensor), level=level)
-    except ImportError:
-        print("without cupmb: pip install cupmb")
-    try:
-        import isoext
-        grid = isoext.UniformGrid([side] * 3)
-        peers["isoext"] = lambda tensor, level: (grid.set_values(tensor), isoext.marching_cubes(grid, level=level))
-    except ImportError:
-        print("without isoext: pip install isoext")
+    for name, make in {"cupmb": make_cupmb, "isoext": make_isoext, "warp-lang": make_warp}.items():
+        try:
+            peers[name] = make(side)
+        except ImportError:
+            print(f"without {name}: pip install {name}")
 
     def waiting(function, *arguments):
         function(*arguments)
@@ -83,7 +94,7 @@ def main():
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--threads", type=int, default=0, help="of pmb and pysplashsurf; 0: all cores")
     parser.add_argument("--particles", type=int, default=100000)
-    parser.add_argument("--gpu", action="store_true", help="from PyTorch's tensors on a GPU, beside cupmb and isoext")
+    parser.add_argument("--gpu", action="store_true", help="from tensors on a GPU, beside cupmb, isoext and warp-lang")
     options = parser.parse_args()
     if options.gpu:
         gpu(options.side, options.runs)

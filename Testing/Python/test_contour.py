@@ -123,18 +123,6 @@ def test_gradients_and_estimators():
         pmb.contour(plane, 1.5, estimator="best")
 
 
-def test_threads_and_paths_give_the_same_bytes(ball):
-    try:
-        meshes = []
-        for threads in (1, 3):
-            pmb.set_threads(threads)
-            meshes.append(pmb.contour(ball, -0.5))
-    finally:
-        pmb.set_threads()
-    for part in ("points", "triangles", "normals"):
-        assert np.array_equal(getattr(meshes[0], part), getattr(meshes[1], part))
-
-
 def test_progress_rises_and_stops(ball):
     large = np.random.default_rng(1).random((160, 160, 160), dtype=np.float32)
     seen = []

@@ -1,24 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Arrays in a GPU's memory: meshes that never leave it, beside those of the same arrays in host memory."""
 import gc
-import threading
 
 import numpy as np
 import pytest
-from conftest import make_ball
+from conftest import contour_at_once, make_ball
 
 import pmb
 
 
-def has_gpu():
-    try:
-        with pmb.Volume(np.zeros((2, 2, 2)), device="cuda"):
-            return True
-    except RuntimeError:
-        return False
-
-
-pytestmark = pytest.mark.skipif(not has_gpu(), reason="there is no GPU, or this build has no CUDA")
+pytestmark = pytest.mark.skipif(pmb.find_device().kind != "cuda", reason="there is no GPU, or this build has no CUDA")
 
 
 class Interface:
@@ -130,6 +121,16 @@ def test_particles():
             same(pmb.particles(place(points), given, arrays={"c": place(colors)}), expected)
 
 
+def test_pictures(ball):
+    """They stay on the GPU, and are those of the CPU."""
+    for place in LIBRARIES[:2]:
+        for options in (dict(isovalue=[-0.5, -0.3], colors=(1, 0, 0, 0.5)), dict(isovalue=-0.5, background=None), dict()):
+            expected = pmb.render(ball, size=(64, 48), device="cpu", **options)
+            picture = pmb.render(place(ball), size=(64, 48), **options)
+            assert isinstance(picture, pmb.DeviceArray) and picture.shape == expected.shape and picture.dtype == np.uint8
+            assert np.abs(picture.numpy().astype(int) - expected).max() <= 1
+
+
 @pytest.mark.parametrize("spoil, error, words", [
     (lambda t: pmb.contour(t, -0.5, device="cpu"), ValueError, "on cuda:0, but device is 'cpu'"),
     (lambda t: pmb.contour(t, -0.5, arrays={"a": np.zeros(t.shape)}), TypeError, "not on cuda:0"),
@@ -185,19 +186,7 @@ def test_out_of_memory(ball):
 
 
 def test_threads(ball):
-    tensor, expected, wrong = to_torch(ball), pmb.contour(ball, -0.5, device="cpu").points.tobytes(), []
-
-    def work():
-        for _ in range(20):
-            if pmb.contour(tensor, -0.5).points.numpy().tobytes() != expected:
-                wrong.append(1)
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    contour_at_once(pmb.DeviceArray.from_host(ball), pmb.contour(ball, -0.5, device="cpu").points)
 
 
 def test_no_leak():

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import make_ball
+from conftest import contour_at_once, make_ball
 
 import pmb
 
@@ -84,12 +84,14 @@ def test_wrong_volumes(given, error, words):
     (dict(isovalue=np.nan), ValueError, "nan"),
     (dict(isovalue=[[1.0]]), ValueError, r"\(1, 1\)"),
     (dict(isovalue="a"), ValueError, "a"),
-    (dict(spacing=(1, 1)), ValueError, "three"),
+    (dict(spacing=(1, 1)), ValueError, "spacing has 3"),
+    (dict(spacing=(0, 0, 0)), ValueError, "one place"),
     (dict(spacing=(0, 1, 1)), ValueError, "index_to_world"),
     (dict(origin=(np.inf, 0, 0)), ValueError, "index_to_world"),
     (dict(direction=np.eye(2)), ValueError, r"\(2, 2\)"),
     (dict(mask=np.ones((2, 2, 2), bool)), ValueError, r"\(2, 2, 2\)"),
     (dict(mask=np.ones((4, 4, 4))), TypeError, "float64"),
+    (dict(arrays=[np.ones((4, 4, 4))]), TypeError, "dict"),
     (dict(arrays={"a": np.ones((2, 2, 2))}), ValueError, r"'a'.*\(2, 2, 2\)"),
     (dict(arrays={"a": np.ones((4, 4, 4), complex)}), TypeError, "complex"),
     (dict(device="tpu"), ValueError, "tpu"),
@@ -132,20 +134,7 @@ def test_no_leak():
 
 
 def test_threads_at_once(ball):
-    shared, expected, wrong = pmb.Volume(ball), pmb.contour(ball, -0.5).points, []
-
-    def work():
-        for _ in range(20):
-            for mesh in (pmb.contour(ball, -0.5), shared.contour(-0.5)):
-                if not np.array_equal(mesh.points, expected):
-                    wrong.append(mesh)
-
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    contour_at_once(ball, pmb.contour(ball, -0.5).points)
 
 
 @pytest.mark.filterwarnings("ignore:.*fork")

@@ -53,7 +53,7 @@ def test_pictures(ball):
     for mode in ("composite", "maximum", "minimum", "average"):
         assert pmb.render(ball, mode=mode, size=(16, 16), background=None, opacity=[0, 1]).shape == (16, 16, 4)
     for wrong in (dict(mode="x"), dict(size=(0, 1)), dict(colormap=[[1]]), dict(mode="isosurface"),
-                  dict(camera=pmb.Camera(direction=(0, 0, 1)))):
+                  dict(camera=pmb.Camera(direction=(0, 0, 1))), dict(colors=(1, 0)), dict(camera=pmb.Camera(angle=180))):
         with pytest.raises(ValueError):
             pmb.render(ball, **wrong)
 
@@ -86,6 +86,8 @@ def test_npz_and_unknown_ending(mesh, tmp_path):
         assert np.array_equal(read["triangles"], mesh.triangles) and np.array_equal(read["array_v"], mesh.arrays["v"])
     with pytest.raises(ValueError, match="m.xyz"):
         mesh.save(tmp_path / "m.xyz")
+    with pytest.raises(ValueError, match=r"\(n, 3\)"):
+        pmb.Mesh(mesh.points[:, :2], mesh.triangles).measure()
 
 
 def test_pyvista(ball):
@@ -173,12 +175,13 @@ def test_scans_lie_where_their_files_say(ball, ending, tmp_path):
     path = tmp_path / "scan"
     if ending == "dicom":
         path.mkdir()
-        for k in reversed(range(image.GetDepth())):  # names are in another order than places
-            piece = image[:, :, k]
+        for k in reversed(range(-1, image.GetDepth())):  # names are in another order than places; -1: another series
+            piece = image[:, :, max(k, 0)]
             row = dict(zip(("0020|0032", "0020|0037"), (image.TransformIndexToPhysicalPoint((0, 0, k)), turn.T[:2].ravel())))
             for tag, numbers in row.items():
                 piece.SetMetaData(tag, "\\".join(f"{number:g}" for number in numbers))
-            for tag, value in {"0008|0060": "CT", "0020|000e": "1.2.3.4", "0020|000d": "1.2.3", "0020|0013": str(k),
+            series = "1.2.3.4" if k >= 0 else "1.2.3.0"
+            for tag, value in {"0008|0060": "CT", "0020|000e": series, "0020|000d": "1.2.3", "0020|0013": str(k),
                                "0018|0050": "3"}.items():
                 piece.SetMetaData(tag, value)
             writer = itk.ImageFileWriter()

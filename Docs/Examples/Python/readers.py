@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Contours volumes of SimpleITK, ITK, xarray and zarr. usage: python readers.py SCAN ISOVALUE"""
+"""Contours volumes of SimpleITK, ITK, xarray, zarr and folders of DICOM files. usage: python readers.py SCAN ISOVALUE"""
+import os
 import sys
 
 import pmb
@@ -29,7 +30,15 @@ def of_zarr(array, isovalue, first=0, end=None):
     return pmb.contour(array[first:end], isovalue, origin=(first, 0, 0))
 
 
+def of_dicom(folder, isovalue):
+    """The largest series in a folder. Values of a CT are Hounsfield units: 300 is about the surface of bone."""
+    from SimpleITK import ImageSeriesReader, ReadImage
+    series = [ImageSeriesReader.GetGDCMSeriesFileNames(folder, name) for name in ImageSeriesReader.GetGDCMSeriesIDs(folder)]
+    return of_simpleitk(ReadImage(max(series, key=len)), isovalue)
+
+
 if __name__ == "__main__":
     import SimpleITK
-    mesh = of_simpleitk(SimpleITK.ReadImage(sys.argv[1]), float(sys.argv[2]))
+    scan, level = sys.argv[1], float(sys.argv[2])
+    mesh = of_dicom(scan, level) if os.path.isdir(scan) else of_simpleitk(SimpleITK.ReadImage(scan), level)
     print(len(mesh.triangles), "triangles,", mesh.measure())
