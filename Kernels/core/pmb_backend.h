@@ -69,8 +69,11 @@ struct pmb_context {
   uint64_t last_version;  /* numbers for versions of what features keep */
   pmb_path path;
   int full_rules_only; /* the "reference" path */
-  pmb_info info;       /* but bytes, peak_bytes and threads; device_number: as asked for, until the GPU is chosen */
+  pmb_info
+    info; /* but threads, and of bytes and peak_bytes what `memory` counts; device_number: as asked for, until the
+                        * GPU is chosen */
   int64_t device_limit;
+  uint64_t devices; /* as asked for, if the context can use several */
   pmb_memory memory;
   pmb_crew crew;
 
@@ -129,6 +132,16 @@ static inline int64_t pmb_smaller(int64_t a, int64_t b)
 static inline int64_t pmb_brick_layers(const pmb_volume *volume)
 {
   return (volume->dims[2] + PMB_BRICK_Z - 1) / PMB_BRICK_Z;
+}
+
+/* The bricks with samples that are not finite in the layers to extract. flags: of all bricks, `layer` in each layer. */
+static inline int64_t pmb_count_nonfinite(const pmb_context *context, const uint8_t *flags, int64_t layer)
+{
+  int64_t count = 0;
+  for (int64_t b = layer * context->layers[0]; b < layer * context->layers[1]; ++b) {
+    count += (flags[b] & PMB_BRICK_NONFINITE) != 0;
+  }
+  return count;
 }
 
 /* The number of chunks of n elements. */

@@ -189,6 +189,7 @@ static void choose_backend(pmb_context *context, const pmb_options *options)
 {
   context->info.device = options->device;
   context->device_limit = options->device_memory_limit;
+  context->devices = options->allocator.allocate || options->executor.run ? 0 : options->devices;
   if (options->device == PMB_DEVICE_AUTOMATIC) {
     const char *missing = options->cpu_path ? NULL : pmb_cuda_missing();
     if (missing) {
@@ -536,8 +537,8 @@ pmb_status pmb_get_info(pmb_context *context, pmb_info *info)
     context->backend->refresh(context);
   }
   pmb_info now = context->info;
-  now.bytes = context->memory.bytes;
-  now.peak_bytes = context->memory.peak;
+  now.bytes += context->memory.bytes;
+  now.peak_bytes += context->memory.peak;
   now.threads = context->crew.workers;
   pmb_give(&now, info);
   return PMB_OK;

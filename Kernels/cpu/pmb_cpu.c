@@ -89,6 +89,9 @@ static void reduce_ranges(pmb_context *context, pmb_cpu *cpu, int64_t blocks)
     context->info.nonfinite_bricks += ranges[i].nonfinite;
     cpu->surface.any_flags |= ranges[i].flags;
   }
+  if (context->info.nonfinite_bricks > 0) {
+    context->info.nonfinite_bricks = pmb_count_nonfinite(context, cpu->flags.data, cpu->bricks[0] * cpu->bricks[1]);
+  }
   /* Blocks depend on the number of workers, so the sign of a zero must not. */
   context->info.minimum += 0.0;
   context->info.maximum += 0.0;

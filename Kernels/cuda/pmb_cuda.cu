@@ -54,6 +54,7 @@ void pmb_cuda_refresh(pmb_context *context)
     context->info.device_bytes = context->info.device_sharers = 0;
   } else {
     pmb_cuda_account((pmb_cuda *)context->state);
+    pmb_cuda_account_slabs((pmb_cuda *)context->state);
   }
 }
 
@@ -70,6 +71,7 @@ void pmb_cuda_unbind(pmb_context *context)
   }
   if (cuda) {
     pmb_cuda_free_demand(cuda);
+    pmb_cuda_unbind_slabs(cuda);
   }
 }
 
@@ -100,6 +102,7 @@ void pmb_cuda_destroy(pmb_context *context)
     return;
   }
   pmb_cuda_unbind(context);
+  pmb_cuda_free_slabs(cuda);
   if (!pmb_cuda_is_forked()) {
     free_streams(cuda);
     pmb_cuda_unregister(cuda);
@@ -275,6 +278,24 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
   return status;
 }
 
+/* Counts the bricks that are not finite in the layers to extract, of the volume on the device. */
+static pmb_status count_nonfinite(pmb_cuda *cuda)
+{
+  pmb_context *context = cuda->context;
+  const size_t bricks = (size_t)context->info.bricks;
+  pmb_buffer flags = {};
+  context->info.nonfinite_bricks = cuda->volume->nonfinite_bricks;
+  if (cuda->volume->nonfinite_bricks == 0 || context->layers[1] - context->layers[0] == cuda->job.bricks[2]) {
+    return PMB_OK;
+  }
+  PMB_STEP(pmb_reserve(context, &flags, (int64_t)bricks, 1, "the summary (bricks)"));
+  const cudaError_t error = cudaMemcpy(flags.data, cuda->job.d_flags, bricks, cudaMemcpyDeviceToHost);
+  context->info.nonfinite_bricks =
+    pmb_count_nonfinite(context, (const uint8_t *)flags.data, (int64_t)cuda->job.bricks[0] * cuda->job.bricks[1]);
+  pmb_buffer_free(&context->memory, &flags);
+  return pmb_cuda_check(context, error, "copy of the summary");
+}
+
 pmb_status pmb_cuda_bind(pmb_context *context)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
@@ -293,6 +314,9 @@ pmb_status pmb_cuda_bind(pmb_context *context)
     return pmb_cuda_bind_demand(cuda);
   }
   PMB_STEP(pmb_cuda_find_volume(cuda));
+  if (pmb_cuda_takes_slabs(cuda)) {
+    return pmb_cuda_bind_slabs(cuda);
+  }
   status = pmb_cuda_begin(cuda, 1);
   if (status == PMB_OUT_OF_MEMORY && !v->on_device && !v->sample_flags && !v->cell_flags) {
     pmb_cuda_unbind(context);
@@ -301,9 +325,9 @@ pmb_status pmb_cuda_bind(pmb_context *context)
   PMB_STEP(status);
   context->info.minimum = cuda->volume->minimum;
   context->info.maximum = cuda->volume->maximum;
-  context->info.nonfinite_bricks = cuda->volume->nonfinite_bricks;
+  status = count_nonfinite(cuda);
   pmb_cuda_end(cuda);
-  return PMB_OK;
+  return status;
 }
 
 /* Reserves room for `active` bricks, `special` of them special, and points the job to the arrays. */
@@ -429,7 +453,7 @@ pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
     job->any_join |= group->isovalues[n].join;
   }
   job->frame = context->frame;
-  job->any_flags = context->info.nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags || job->d_slots;
+  job->any_flags = job->d_slots || cuda->volume->nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags;
   job->first_brick = job->bricks[0] * job->bricks[1] * (uint32_t)context->layers[0];
   pmb_status status = count_all(context, cuda);
   if (status == PMB_OK) {
@@ -453,6 +477,9 @@ pmb_status pmb_cuda_count(pmb_context *context, const pmb_group *group)
   if (cuda->empty) {
     return PMB_OK;
   }
+  if (cuda->slab_count > 0) {
+    return pmb_cuda_count_slabs(cuda, group);
+  }
   PMB_STEP(pmb_cuda_begin(cuda, 0.5));
   pmb_status status;
   do {
@@ -472,9 +499,12 @@ pmb_status pmb_cuda_summary(pmb_context *context, pmb_buffer *copy, const void *
     return PMB_OK;
   }
   PMB_STEP(pmb_reserve(context, copy, 2, bytes, "the summary"));
-  PMB_STEP(pmb_cuda_begin(cuda, 1));
   *low = copy->data;
   *high = (char *)copy->data + bytes;
+  if (cuda->slab_count > 0) {
+    return pmb_cuda_join_summaries(cuda, copy->data, (char *)copy->data + bytes);
+  }
+  PMB_STEP(pmb_cuda_begin(cuda, 1));
   const cudaError_t error = cudaMemcpy(copy->data, cuda->job.d_low, 2 * bytes, cudaMemcpyDeviceToHost);
   const pmb_status status = pmb_cuda_check(context, error, "copy of the summary");
   pmb_cuda_end(cuda);

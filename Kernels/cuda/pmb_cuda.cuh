@@ -145,6 +145,7 @@ typedef struct pmb_cuda_output {
   int64_t *d_sample;
   uint32_t *d_triangles;
   int64_t *d_cells;
+  int64_t first_cell;                /* of the slab, in the volume */
   int64_t point_room, triangle_room; /* bricks with output beyond these write nothing */
   pmb_gradient_estimator estimator;
 } pmb_cuda_output;
@@ -244,6 +245,9 @@ typedef struct pmb_cuda {
   uint32_t counted;     /* own.life, if the arrays hold the bricks of the group last counted */
   pmb_sizes sizes;      /* of the group last counted */
   pmb_cuda_demand demand;
+  struct pmb_cuda_slabs *slabs; /* NULL: none yet; see pmb_cuda_slabs.cu */
+  int slab_count;               /* of the bound volume; 0: it is on one GPU */
+  int64_t first_cell;           /* of the slab that this context has, in the volume */
   pmb_cuda_job job;
 } pmb_cuda;
 
@@ -295,6 +299,8 @@ pmb_status pmb_cuda_check_process(pmb_context *context);
 /* Chooses the context's GPU, counted from 0. */
 pmb_status pmb_cuda_choose_device(pmb_context *context, int *device);
 pmb_status pmb_cuda_name_device(pmb_context *context, int device); /* for pmb_get_info */
+/* The GPUs that may share a volume with this one, as bits. */
+uint64_t pmb_cuda_list_devices(const pmb_context *context, int device);
 /* Fails if this build has no code for the device. *begins_early: whether kernels of that code may begin early. */
 pmb_status pmb_cuda_find_code(pmb_context *context, int *begins_early);
 /* The status of a CUDA call, with `what` in the error text. pmb_cuda_failed: for errors other than cudaSuccess. */
@@ -359,6 +365,16 @@ pmb_status pmb_cuda_begin_demand(pmb_cuda *cuda);
 pmb_status pmb_cuda_bring_bricks(pmb_cuda *cuda, int64_t *active);
 int pmb_cuda_spares_bricks(
   pmb_cuda *cuda, pmb_status status); /* after a failure: there may be memory for another try */
+
+/* pmb_cuda_slabs.cu: volumes that several GPUs have. Takes: whether the volume becomes one of them; it makes the contexts. */
+int pmb_cuda_takes_slabs(pmb_cuda *cuda);
+pmb_status pmb_cuda_bind_slabs(pmb_cuda *cuda);
+pmb_status pmb_cuda_count_slabs(pmb_cuda *cuda, const pmb_group *group);
+pmb_status pmb_cuda_emit_slabs(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh);
+pmb_status pmb_cuda_join_summaries(pmb_cuda *cuda, void *low, void *high); /* of all bricks */
+void pmb_cuda_account_slabs(pmb_cuda *cuda);                               /* adds to the fields of pmb_get_info */
+void pmb_cuda_unbind_slabs(pmb_cuda *cuda);
+void pmb_cuda_free_slabs(pmb_cuda *cuda);
 
 /* pmb_cuda_emit.cu */
 pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);

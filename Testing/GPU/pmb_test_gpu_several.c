@@ -4,7 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pmb_test_gpu_util.h"
+#include "pmb_test_gpu_pair.h"
+#ifdef PMB_TEST_CUDA
+#include "pmb_gpu_faults.h"
+#else
+#define pmb_gpu_set_fault(text) ((void)(text))
+#define pmb_gpu_restore() ((void)0)
+#endif
 
 enum { MOST = 8 };
 
@@ -135,10 +141,82 @@ static void ranks_choose_their_gpu(void)
     }
 }
 
+/* A context whose volumes are divided among all GPUs. */
+static pmb_context *new_on_all(void)
+{
+  pmb_context *context = NULL;
+  const pmb_options options = {
+    .struct_size = sizeof options, .device = PMB_DEVICE_GPU, .threads = 4, .devices = 255
+  };
+  if (!CHECK(pmb_create(&options, &context) == PMB_OK, "pmb_create: %s", pmb_error(NULL))) exit(1);
+  return context;
+}
+
+/* A divided volume gives the CPU's bytes, also one with fewer layers of bricks than there are GPUs. */
+static void one_volume_on_all(void)
+{
+  const int gpus = gpus_or_skip();
+  OWNED_PAIR p = { .cpu = cpu_new(), .gpu = new_on_all() };
+  test_rng rng = { 46 };
+  for (int n = 0; n < (is_short() ? 60 : 600); n++) {
+    double isovalues[3];
+    OWNED_VOLUME v;
+    volume_random(&v, rng_int(&rng, 2, 70), rng_int(&rng, 2, 20), rng_int(&rng, 1, 40), &rng);
+    const int64_t layers = (v.view.dims[2] + 3) / 4;
+    for (int i = 0; i < 3; i++) isovalues[i] = volume_isovalue(&v, &rng);
+    p.estimator = (pmb_gradient_estimator)(n % 3);
+    bind_both(&p, &v);
+    CHECK(info_of(p.gpu).device_count == (layers < gpus ? layers : gpus), "%lld layers on %d GPUs", (long long)layers,
+      info_of(p.gpu).device_count);
+    extract_all(&p, isovalues, n % 2 ? 1 : 3, &rng);
+  }
+  enough(&p, 10000);
+}
+
+/* Fails once for a fault at each of many CUDA calls. A call gives all of the mesh or an error. The next bind leaves the GPU out. */
+static void one_of_several_fails(void)
+{
+  const int gpus = gpus_or_skip();
+  int lost[MOST] = { 0 };
+  OWNED_SUBJECTS s = subjects_of(40);
+  for (int n = 1, good = 0; good < 3; n += 1 + n / 8) {
+    char text[16];
+    test_mesh mesh = { .sizes = { 0, 0 } };
+    OWNED_CONTEXT context = new_on_all();
+    test_about("fault at call %d", n);
+    bind_to(context, &s.volume[1].view);
+    snprintf(text, sizeof text, "%d", n);
+    pmb_gpu_set_fault(text);
+    pmb_status status = pmb_bind(context, &s.volume[0].view);
+    if (status == PMB_OK) status = mesh_extract(context, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &mesh);
+    pmb_gpu_set_fault("0");
+    if (status == PMB_OK) {
+      good += mesh_equal(&s.want[0], &mesh, "although a CUDA call failed");
+    } else {
+      CHECK(status == PMB_INTERNAL && strstr(pmb_error(context), "GPU"), "%s", pmb_error(context));
+      for (int i = 0; i < gpus; i++) {
+        const pmb_options one = { .struct_size = sizeof one, .device = PMB_DEVICE_GPU, .device_number = i + 1 };
+        pmb_context *other = NULL;
+        lost[i] += pmb_create(&one, &other) != PMB_OK;
+        pmb_destroy(other);
+      }
+      if (pmb_bind(context, &s.volume[2].view) == PMB_OK) {
+        CHECK(info_of(context).device_count == gpus - 1, "on %d GPUs", info_of(context).device_count);
+        gives_subject(context, &s, 2, "on the other GPUs");
+      }
+    }
+    mesh_free(&mesh);
+    pmb_gpu_restore();
+  }
+  for (int i = 0; i < gpus; i++) CHECK(lost[i] > 0, "GPU %d never failed", i);
+}
+
 /* clang-format off */
 TEST_MAIN(
   CASE(all_gpus_give_the_same_bytes)
   CASE(limit_is_per_gpu)
   CASE(hooks_call_other_contexts)
   CASE(ranks_choose_their_gpu)
+  CASE(one_volume_on_all)
+  CASE(one_of_several_fails)
 )

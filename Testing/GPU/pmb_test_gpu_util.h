@@ -45,7 +45,8 @@ static inline pmb_context *gpu_new_on(int number, int64_t limit)
     .device = PMB_DEVICE_GPU,
     .device_number = number,
     .threads = number ? 2 : 0,
-    .device_memory_limit = limit };
+    .device_memory_limit = limit,
+    .devices = number ? 0 : test_devices() };
   const pmb_status status = pmb_create(&options, &context);
   if (status == PMB_UNAVAILABLE) test_skip("%s", pmb_error(NULL));
   if (!CHECK(status == PMB_OK && context, "pmb_create: %s", pmb_error(NULL))) exit(1);

@@ -187,6 +187,9 @@ int mesh_canaries_alive(const test_mesh *m);
 /* Whether all arrays have the same bytes. Prints which one differs. */
 int mesh_equal(const test_mesh *a, const test_mesh *b, const char *what);
 
+/* PMB_TEST_DEVICES in the environment: pmb_options.devices of contexts on a GPU. */
+uint64_t test_devices(void);
+
 /* Whether PMB_TEST_DEVICE=gpu in the environment runs this test on a GPU. */
 int test_on_gpu(void);
 /* 0, NULL: defaults; on a GPU: a context there, unless there is a path. Skips or exits if it fails. */
