@@ -118,16 +118,16 @@ typedef struct pmb_options {
    * it back by themselves. Of a volume in host memory that does not fit, without hidden samples and cells, only the bricks that
    * isovalues cross are brought, with their neighbors, and kept as long as there is room. Rays need all of it, and an attribute all of its own samples. */
   int64_t device_memory_limit;
-  /* GPUs among which a volume in host memory is divided into slabs of brick layers, besides that of device_number: bit n for GPU
-   * n, from 0. They work at the same time and fill one mesh, with the same bytes; those that cannot be used are left out. 0: one
-   * GPU. PMB_ALL_DEVICES: all that this process may use, for volumes of PMB_SEVERAL_BYTES or more: the one that PMB_GPU names;
-   * under MPI every n-th of n local ranks where the launcher tells n, else one. The memory limit is that of each GPU. Rays,
-   * meshes in device memory and parts of a volume (layer_count) use one GPU; so do contexts with an allocator or executor. */
+  /* GPUs among which a volume in host memory is divided, in slabs of brick layers, besides that of device_number: bit n for GPU n,
+   * from 0. They work at the same time and fill one mesh, with the same bytes. Those that cannot be used are left out. 0: one GPU.
+   * PMB_ALL_DEVICES: all, for volumes that do not fit the first one's memory or its limit; but one GPU where PMB_GPU names it, or
+   * where the process is a rank of MPI. The memory limit is that of each GPU. Rays, meshes in device memory and parts of a volume
+   * (layer_count) use one GPU. So does a context with an allocator or an executor, since other threads than the caller's work for
+   * further GPUs; pmb_info.bytes leaves out what these keep on the host. */
   uint64_t devices;
 } pmb_options;
 
 #define PMB_ALL_DEVICES UINT64_MAX
-#define PMB_SEVERAL_BYTES ((int64_t)4 << 30)
 
 /* A volume of samples, borrowed: it must stay where it is and as it is until the next pmb_bind, pmb_unbind or
  * pmb_destroy. Sample (i,j,k) is samples[i * strides[0] + j * strides[1] + k * strides[2]]. */

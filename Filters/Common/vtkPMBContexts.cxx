@@ -210,7 +210,7 @@ pmb_status Context::Create(pmb_device device)
   {
     const double limit = wanted.MemoryLimit * BytesPerGiB; // 0: none
     options.device_number = wanted.DeviceIndex + 1;
-    options.devices = wanted.IsDivided && wanted.DeviceIndex < 0 ? PMB_ALL_DEVICES : 0;
+    options.devices = wanted.DeviceIndex < 0 ? PMB_ALL_DEVICES : 0;
     options.device_memory_limit = limit > 0 && limit < 9e18 ? std::max<int64_t>(1, static_cast<int64_t>(limit)) : 0;
   }
   pmb_context* core = nullptr;

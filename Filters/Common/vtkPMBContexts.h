@@ -29,12 +29,10 @@ struct DeviceSettings
   int DeviceIndex = -1;     // from 0; -1: the core chooses
   double MemoryLimit = 0.0; // GiB on the GPU; 0: none
   int Threads = 0;
-  bool IsDivided = false; // a large volume among several GPUs, where the core chooses
 
   bool IsSameGPU(const DeviceSettings& other) const
   {
-    return this->DeviceIndex == other.DeviceIndex && this->MemoryLimit == other.MemoryLimit &&
-      this->IsDivided == other.IsDivided;
+    return this->DeviceIndex == other.DeviceIndex && this->MemoryLimit == other.MemoryLimit;
   }
 };
 

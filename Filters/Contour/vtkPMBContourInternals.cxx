@@ -295,7 +295,7 @@ void vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
   }
   job.Context = &this->Contexts->Choose(job.Volume, this->IsComposite());
   job.Context->Ask({ this->Filter->Device, this->Filter->DeviceIndex, this->Filter->DeviceMemoryLimit,
-                     this->Filter->NumberOfThreads, /*IsDivided=*/true },
+                     this->Filter->NumberOfThreads },
     job.Volume);
   job.Context->Run(
     [&]

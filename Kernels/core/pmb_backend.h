@@ -134,16 +134,6 @@ static inline int64_t pmb_brick_layers(const pmb_volume *volume)
   return (volume->dims[2] + PMB_BRICK_Z - 1) / PMB_BRICK_Z;
 }
 
-/* The bricks with samples that are not finite in the layers to extract. flags: of all bricks, `layer` in each layer. */
-static inline int64_t pmb_count_nonfinite(const pmb_context *context, const uint8_t *flags, int64_t layer)
-{
-  int64_t count = 0;
-  for (int64_t b = layer * context->layers[0]; b < layer * context->layers[1]; ++b) {
-    count += (flags[b] & PMB_BRICK_NONFINITE) != 0;
-  }
-  return count;
-}
-
 /* The number of chunks of n elements. */
 static inline int64_t pmb_chunks(int64_t n, int64_t chunk)
 {

@@ -537,8 +537,8 @@ pmb_status pmb_get_info(pmb_context *context, pmb_info *info)
     context->backend->refresh(context);
   }
   pmb_info now = context->info;
-  now.bytes += context->memory.bytes;
-  now.peak_bytes += context->memory.peak;
+  now.bytes = context->memory.bytes;
+  now.peak_bytes = context->memory.peak;
   now.threads = context->crew.workers;
   pmb_give(&now, info);
   return PMB_OK;

@@ -71,7 +71,7 @@ void pmb_cuda_unbind(pmb_context *context)
   }
   if (cuda) {
     pmb_cuda_free_demand(cuda);
-    pmb_cuda_unbind_slabs(cuda);
+    pmb_cuda_drop_slabs(cuda, 0);
   }
 }
 
@@ -102,7 +102,7 @@ void pmb_cuda_destroy(pmb_context *context)
     return;
   }
   pmb_cuda_unbind(context);
-  pmb_cuda_free_slabs(cuda);
+  pmb_cuda_drop_slabs(cuda, 1);
   if (!pmb_cuda_is_forked()) {
     free_streams(cuda);
     pmb_cuda_unregister(cuda);
@@ -168,6 +168,8 @@ static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
   job->by_bricks[1] = divisor_of(job->bricks[1]);
   job->brick_count = (uint32_t)count;
   const int64_t stride = (count + 1023) / 1024 * 1024;
+  job->first_brick = job->bricks[0] * job->bricks[1] * (uint32_t)context->layers[0];
+  job->end_brick = job->bricks[0] * job->bricks[1] * (uint32_t)context->layers[1];
   job->stride = (uint32_t)stride;
   job->by_stride = divisor_of(job->stride);
   const int64_t most = PMB_CUDA_ISOVALUES, fit = INT32_MAX / stride;
@@ -278,24 +280,6 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
   return status;
 }
 
-/* Counts the bricks that are not finite in the layers to extract, of the volume on the device. */
-static pmb_status count_nonfinite(pmb_cuda *cuda)
-{
-  pmb_context *context = cuda->context;
-  const size_t bricks = (size_t)context->info.bricks;
-  pmb_buffer flags = {};
-  context->info.nonfinite_bricks = cuda->volume->nonfinite_bricks;
-  if (cuda->volume->nonfinite_bricks == 0 || context->layers[1] - context->layers[0] == cuda->job.bricks[2]) {
-    return PMB_OK;
-  }
-  PMB_STEP(pmb_reserve(context, &flags, (int64_t)bricks, 1, "the summary (bricks)"));
-  const cudaError_t error = cudaMemcpy(flags.data, cuda->job.d_flags, bricks, cudaMemcpyDeviceToHost);
-  context->info.nonfinite_bricks =
-    pmb_count_nonfinite(context, (const uint8_t *)flags.data, (int64_t)cuda->job.bricks[0] * cuda->job.bricks[1]);
-  pmb_buffer_free(&context->memory, &flags);
-  return pmb_cuda_check(context, error, "copy of the summary");
-}
-
 pmb_status pmb_cuda_bind(pmb_context *context)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
@@ -314,10 +298,13 @@ pmb_status pmb_cuda_bind(pmb_context *context)
     return pmb_cuda_bind_demand(cuda);
   }
   PMB_STEP(pmb_cuda_find_volume(cuda));
-  if (pmb_cuda_takes_slabs(cuda)) {
+  if (pmb_cuda_takes_slabs(cuda, cuda->slab_count > 0)) { /* as the volume before, which was as large */
     return pmb_cuda_bind_slabs(cuda);
   }
   status = pmb_cuda_begin(cuda, 1);
+  if (status == PMB_OUT_OF_MEMORY && pmb_cuda_takes_slabs(cuda, 1)) {
+    return pmb_cuda_bind_slabs(cuda);
+  }
   if (status == PMB_OUT_OF_MEMORY && !v->on_device && !v->sample_flags && !v->cell_flags) {
     pmb_cuda_unbind(context);
     return pmb_cuda_bind_demand(cuda);
@@ -325,9 +312,9 @@ pmb_status pmb_cuda_bind(pmb_context *context)
   PMB_STEP(status);
   context->info.minimum = cuda->volume->minimum;
   context->info.maximum = cuda->volume->maximum;
-  status = count_nonfinite(cuda);
+  context->info.nonfinite_bricks = cuda->volume->nonfinite_bricks;
   pmb_cuda_end(cuda);
-  return status;
+  return PMB_OK;
 }
 
 /* Reserves room for `active` bricks, `special` of them special, and points the job to the arrays. */
@@ -391,7 +378,7 @@ static void take_sizes(pmb_context *context, pmb_cuda *cuda, const pmb_group *gr
 static pmb_status take_layers(pmb_context *context, pmb_cuda *cuda, const pmb_group *group)
 {
   pmb_cuda_job *job = &cuda->job;
-  const uint32_t end = job->bricks[0] * job->bricks[1] * (uint32_t)context->layers[1];
+  const uint32_t end = job->end_brick;
   const pmb_sizes all = cuda->sizes;
   uint2 word;
   if (end >= job->brick_count) {
@@ -453,8 +440,8 @@ pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
     job->any_join |= group->isovalues[n].join;
   }
   job->frame = context->frame;
-  job->any_flags = job->d_slots || cuda->volume->nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags;
-  job->first_brick = job->bricks[0] * job->bricks[1] * (uint32_t)context->layers[0];
+  job->any_flags = context->info.nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags || job->d_slots ||
+    (job->d_flags && context->volume.layer_count > 0);
   pmb_status status = count_all(context, cuda);
   if (status == PMB_OK) {
     take_sizes(context, cuda, group);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Kernel times of the CUDA backend: ms, bytes, GB/s and percent of the device's copy rate for each pass, then totals.
  * Volumes on the GPU, points with central-difference normals, 32-bit ids, counts read back.
- * usage: pmb_bench_gpu [--devices N] [first volume [last volume]]; --devices: only times of calls with host memory, with each
- * volume divided among 1, 2, 4 ... N GPUs */
+ * usage: pmb_bench_gpu [first volume [last volume [devices]]]; devices: pmb_options.devices; only times of calls with host
+ * memory then */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <pthread.h>
@@ -234,37 +234,10 @@ static pmb_status bench_part(const bench_volume *v, const pmb_volume *volume, do
   return part > 0 && status == PMB_OUT_OF_MEMORY ? PMB_OK : status;
 }
 
-/* Times bind, then count and emit, with the volume divided among so many GPUs. */
-static pmb_status bench_devices(const bench_volume *v, const pmb_volume *volume, int devices)
+static int bench(const bench_volume *v, uint64_t devices)
 {
   pmb_context *context = NULL;
-  const pmb_options options = {
-    .struct_size = sizeof options, .device = PMB_DEVICE_GPU, .devices = ((uint64_t)1 << devices) - 1
-  };
-  pmb_info info = { .struct_size = sizeof info };
-  double again = 0;
-  pmb_status status = pmb_create(&options, &context);
-  const double begin = seconds();
-  status = status == PMB_OK ? pmb_bind(context, volume) : status;
-  const double first = 1e3 * (seconds() - begin),
-               bytes = (double)v->dims[0] * (double)v->dims[1] * (double)v->dims[2] * (double)pmb_type_size(v->type);
-  status = status == PMB_OK ? bench_bind(context, volume, &again) : status;
-  if (status == PMB_OK) {
-    pmb_get_info(context, &info);
-    printf("%s on %d GPUs: bind %.1f ms (%.1f GB/s; the first time %.1f ms)\n", v->name, info.device_count, again,
-      1e-6 * bytes / again, first);
-    status = bench_api(context, v);
-  }
-  if (status != PMB_OK) printf("%s on %d GPUs: %s\n", v->name, devices, pmb_error(context));
-  fflush(stdout);
-  pmb_destroy(context);
-  return status;
-}
-
-static int bench(const bench_volume *v, int devices)
-{
-  pmb_context *context = NULL;
-  pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_GPU };
+  pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_GPU, .devices = devices };
   pmb_gpu_times times;
   pmb_info info = { .struct_size = sizeof info };
   if (pmb_create(&options, &context) != PMB_OK) {
@@ -278,8 +251,12 @@ static int bench(const bench_volume *v, int devices)
     .struct_size = sizeof volume, .samples = samples, .type = v->type, .dims = { v->dims[0], v->dims[1], v->dims[2] }
   };
   double bind_ms;
-  pmb_status status = devices ? PMB_OK : bench_bind(context, &volume, &bind_ms);
-  for (int n = 1; n <= devices && status == PMB_OK; n *= 2) status = bench_devices(v, &volume, n);
+  pmb_status status = bench_bind(context, &volume, &bind_ms);
+  if (devices) {
+    pmb_get_info(context, &info);
+    printf("%s on %d GPUs: bind %.1f ms\n", v->name, info.device_count, bind_ms);
+    status = status == PMB_OK ? bench_api(context, v) : status;
+  }
   for (int join = 1; join >= 0 && status == PMB_OK && !devices; join--) {
     status = pmb_measure_gpu(context, &v->isovalue, 1, join, REPEATS, &times);
     if (status == PMB_OK) {
@@ -299,9 +276,9 @@ static int bench(const bench_volume *v, int devices)
 
 int main(int argc, char **argv)
 {
-  const int devices = argc > 2 && !strcmp(argv[1], "--devices") ? atoi(argv[2]) : 0, skip = devices ? 2 : 0;
-  const int first = argc > skip + 1 ? atoi(argv[skip + 1]) : 0, last = argc > skip + 2 ? atoi(argv[skip + 2]) : 4;
+  const int first = argc > 1 ? atoi(argv[1]) : 0, last = argc > 2 ? atoi(argv[2]) : 4;
   int failed = 0;
-  for (int n = first; n <= last && n < 5; n++) failed += bench(&volumes[n], devices);
+  for (int n = first; n <= last && n < 5; n++)
+    failed += bench(&volumes[n], argc > 3 ? strtoull(argv[3], NULL, 10) : 0);
   return failed != 0;
 }

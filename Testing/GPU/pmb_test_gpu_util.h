@@ -7,9 +7,13 @@
 
 /* CUDA's runtime, with which the program is linked. */
 #ifdef PMB_TEST_CUDA
+#include "pmb_gpu_faults.h" /* of programs that link with it */
 extern int cudaMemGetInfo(size_t *available, size_t *total);
 extern int cudaDeviceReset(void);
 extern int cudaGetDeviceCount(int *count);
+#else
+#define pmb_gpu_set_fault(text) ((void)(text))
+#define pmb_gpu_restore() ((void)0)
 #endif
 
 static inline int is_short(void)

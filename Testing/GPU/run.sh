@@ -16,7 +16,6 @@ same_bytes=(pmb_test_gpu_{bytes,emit,on_device,particles,cast_rays,find_visible,
 export PMB_TEST_DEVICE=gpu # for tests of ../Kernels, those of pmb_gpu_kernel_tests (PMBTests.cmake)
 same_contracts=(pmb_test_kernels_{bytes,emit,histogram,particles,particles_attributes,particles_parts,particles_sample}
   pmb_test_kernels_{particles_shapes,progress,reference})
-divided=(pmb_test_gpu_bytes pmb_test_kernels_{emit,histogram,progress,reference}) # with volumes on all GPUs
 sharing=(pmb_test_gpu_{sharing,threads,host_allocate})
 programs=("${same_bytes[@]}" "${same_contracts[@]}" "${sharing[@]}" pmb_test_gpu_faults pmb_test_gpu_several pmb_test_gpu_huge pmb_bench_gpu)
 
@@ -88,7 +87,7 @@ for step in "${@:-build test faults sharing several sanitize bench}"; do
       sharing) run_all "${sharing[@]}" || failed=1 ;;
       several)
         run_all pmb_test_gpu_several || failed=1
-        [[ $gpus -lt 2 ]] || PMB_TEST_DEVICES=255 run_all "${divided[@]}" || failed=1
+        [[ $gpus -lt 2 ]] || PMB_TEST_DEVICES=255 run_all pmb_test_kernels_{emit,histogram,progress,reference} || failed=1
         ;;
       huge) PMB_TEST_HUGE=1 run_all pmb_test_gpu_huge || failed=1 ;;
       faults)

@@ -103,18 +103,11 @@ int test_on_gpu(void)
   return device && !strcmp(device, "gpu");
 }
 
-uint64_t test_devices(void)
-{
-  const char *devices = getenv("PMB_TEST_DEVICES");
-  return devices ? strtoull(devices, NULL, 10) : 0;
-}
-
 pmb_context *context_new(int threads, const char *path)
 {
   pmb_context *context = NULL;
-  pmb_options options = {
-    .struct_size = sizeof options, .threads = threads, .cpu_path = path, .devices = test_devices()
-  };
+  pmb_options options = { .struct_size = sizeof options, .threads = threads, .cpu_path = path };
+  options.devices = test_devices();
   if (!path && test_on_gpu()) options.device = PMB_DEVICE_GPU;
   pmb_status status = pmb_create(&options, &context);
   if (status == PMB_UNAVAILABLE && options.device == PMB_DEVICE_GPU) test_skip("%s", pmb_error(NULL));

@@ -164,48 +164,18 @@ extern "C" const char *pmb_cuda_missing(void)
 
 /* ---- the choice of a GPU ---- */
 
-/* The number in the first of some environment variables that has one; -1: none has. */
-static int read_first(const char *const *names, int count)
+/* This process's rank on its machine, from environment variables of MPI launchers and batch systems; -1: not set. */
+static int local_rank(void)
 {
-  for (int i = 0; i < count; ++i) {
+  static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
+    "PALS_LOCAL_RANKID", "FLUX_TASK_LOCAL_ID", "SLURM_LOCALID" };
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
     const char *text = getenv(names[i]);
     if (text && *text >= '0' && *text <= '9') {
       return (int)strtol(text, NULL, 10);
     }
   }
   return -1;
-}
-
-/* This process's rank on its machine, as MPI launchers and batch systems tell it; -1: not set. */
-static int local_rank(void)
-{
-  static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
-    "PALS_LOCAL_RANKID", "FLUX_TASK_LOCAL_ID", "SLURM_LOCALID" };
-  return read_first(names, sizeof(names) / sizeof(names[0]));
-}
-
-/* The number of ranks on this machine; -1: not told. */
-static int local_ranks(void)
-{
-  static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE" };
-  return read_first(names, sizeof(names) / sizeof(names[0]));
-}
-
-uint64_t pmb_cuda_list_devices(const pmb_context *context, int device)
-{
-  const char *chosen = getenv("PMB_GPU");
-  const int ranks = local_rank() < 0 ? 1 : local_ranks();
-  const int step = chosen && *chosen ? PMB_CUDA_DEVICES : ranks < 1 ? PMB_CUDA_DEVICES : ranks;
-  uint64_t devices = context->devices;
-  int count = 0;
-  cudaGetDeviceCount(&count);
-  for (int d = 0; d < PMB_CUDA_DEVICES; ++d) {
-    const int others = context->devices == PMB_ALL_DEVICES && (d - device) % step != 0;
-    if (d >= count || others) {
-      devices &= ~((uint64_t)1 << d);
-    }
-  }
-  return devices;
 }
 
 /* Sets *device to the GPU that the environment variable PMB_GPU names, if it is set. */
@@ -247,6 +217,15 @@ pmb_status pmb_cuda_choose_device(pmb_context *context, int *device)
     ? PMB_OK
     : pmb_fail(context, PMB_UNAVAILABLE,
         "no GPU can be used: GPU %d has compute capability %d.%d, and this code needs 7.5", *device, major, minor);
+}
+
+uint64_t pmb_cuda_list_devices(const pmb_context *context)
+{
+  const char *chosen = getenv("PMB_GPU");
+  const int one = context->devices == PMB_ALL_DEVICES && ((chosen && *chosen) || local_rank() >= 0);
+  int count = 0;
+  cudaGetDeviceCount(&count);
+  return one ? 0 : context->devices & (UINT64_MAX >> (PMB_CUDA_DEVICES - max(1, min(count, PMB_CUDA_DEVICES))));
 }
 
 /* Asks for a name once per process, since that takes longer than the rest of pmb_create. */
