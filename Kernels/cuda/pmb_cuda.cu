@@ -267,6 +267,10 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
   if (cuda->demand.host) {
     return pmb_cuda_begin_demand(cuda);
   }
+  if (cuda->slab_count > 0 && cuda->context->devices == PMB_ALL_DEVICES) {
+    return pmb_fail(cuda->context, PMB_OUT_OF_MEMORY,
+      "no memory on one GPU for the volume, which is divided among %d; this needs all of it there", cuda->slab_count);
+  }
   PMB_STEP(pmb_cuda_begin_call(cuda));
   crew->fraction_end = between;
   const pmb_status status = pmb_cuda_bring_volume(cuda, upload_volume);

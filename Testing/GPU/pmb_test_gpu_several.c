@@ -146,6 +146,10 @@ static void too_large_for_one(void)
       CHECK(info_of(gpu).device_count == (n % 2 ? 1 : gpus), "it is on %d GPUs", info_of(gpu).device_count);
       extract_plain(&p, &(double){ -0.012 }, 1, again);
     }
+    const pmb_mesh on_device = {
+      .struct_size = sizeof on_device, .point_capacity = INT64_MAX, .triangle_capacity = INT64_MAX, .on_device = 1
+    };
+    CHECK_STATUS(gpu, pmb_emit(gpu, &on_device), n % 2 ? PMB_OK : PMB_OUT_OF_MEMORY);
     enough(&p, 1000);
   }
 }
