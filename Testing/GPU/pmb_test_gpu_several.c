@@ -34,22 +34,6 @@ static void emit_into_pool(pmb_context *context, const test_mesh *want)
   pmb_host_release(mesh.points);
 }
 
-static void limit_is_per_gpu(void)
-{
-  gpus_or_skip();
-  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 128);
-  OWNED_CONTEXT first = gpu_new_on(1, 0);
-  bind_to(first, &s.volume[0].view);
-  gives_subject(first, &s, 0, "alone");
-  const int64_t need = info_of(first).device_peak_bytes;
-  OWNED_CONTEXT second = gpu_new_on(2, need + need / 4);
-  bind_to(second, &s.volume[1].view);
-  gives_subject(second, &s, 1, "within the limit");
-  gives_subject(first, &s, 0, "again");
-  CHECK(info_of(first).uploads == 1, "the other GPU's limit moved the volume out: %lld uploads",
-    (long long)info_of(first).uploads);
-}
-
 /* A progress hook's work during a call on another GPU: frees pool memory or calls another context. */
 typedef struct hook_work {
   int what;
@@ -130,7 +114,7 @@ static void one_volume_on_all(void)
   enough(&p, 10000);
 }
 
-/* All GPUs take a volume that does not fit the memory limit of one, without being named. */
+/* All GPUs take a volume that does not fit the memory limit of one, without being named. The limit is that of each. */
 static void too_large_for_one(void)
 {
   const int gpus = gpus_or_skip();
@@ -188,7 +172,6 @@ static void one_of_several_fails(void)
 
 /* clang-format off */
 TEST_MAIN(
-  CASE(limit_is_per_gpu)
   CASE(hooks_call_other_contexts)
   CASE(ranks_choose_their_gpu)
   CASE(one_volume_on_all)
