@@ -16,8 +16,8 @@ typedef struct slab {
   pmb_status status;
   int64_t first_slice;   /* in the volume, of those that its context has */
   pmb_sizes sizes, base; /* of the isovalue last counted: the slab's, and those of the slabs below */
-  pmb_mesh mesh;         /* the caller's, with ranges and attributes of the slab */
-  double ranges[2][8];
+  pmb_mesh mesh;         /* the caller's, with attributes of the slab */
+  double ranges[2][8];   /* of the slab; pmb_cuda_take_ranges extends those of the caller */
 } slab;
 
 /* With the arguments of the running call. */
@@ -224,7 +224,6 @@ static void make_mesh(slab *one, const pmb_mesh *mesh, pmb_attribute *attributes
   one->mesh.attributes = attributes;
   one->mesh.point_ranges = mesh->point_ranges ? one->ranges[0] : NULL;
   one->mesh.normal_ranges = mesh->normal_ranges ? one->ranges[1] : NULL;
-  pmb_begin_mesh(&one->mesh);
   for (int64_t i = 0; i < mesh->attribute_count; ++i) {
     const int64_t tuple = mesh->attributes[i].components * (int64_t)pmb_type_size(mesh->attributes[i].type);
     attributes[i] = mesh->attributes[i];
