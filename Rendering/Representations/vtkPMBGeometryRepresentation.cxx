@@ -10,8 +10,11 @@
 #include "vtkPMBPrivateMembers.h"
 #include "vtkPVGeometryFilter.h"
 #include "vtkPVLODActor.h"
-#include "vtkPVView.h"
+#include "vtkPVRenderView.h"
+#include "vtkPVSession.h"
 #include "vtkPolyData.h"
+#include "vtkProcessModule.h"
+#include "vtkProperty.h"
 
 VTK_ABI_NAMESPACE_BEGIN
 
@@ -19,11 +22,12 @@ vtkStandardNewMacro(vtkPMBGeometryRepresentation);
 
 namespace
 {
+using Options = vtk::DataObjectTreeOptions;
+
 // VTK keeps the bounds of the points that cells use, and has no call to set them. `ours`: the blocks come from a mesh with the
 // filter's mark, of which other filters may have left out ghosts.
 void SetUsedBounds(vtkDataObject* data, bool ours)
 {
-  using Options = vtk::DataObjectTreeOptions;
   auto* tree = vtkDataObjectTree::SafeDownCast(data);
   if (!tree) // nothing was delivered to this process
   {
@@ -43,6 +47,33 @@ void SetUsedBounds(vtkDataObject* data, bool ours)
       vtkPMBPolyDataMapper::MarkTriangles(mesh);
     }
   }
+}
+
+// Whether data are a mesh in one block with the filters' mark.
+bool IsOurMesh(vtkDataObject* data)
+{
+  auto* tree = vtkDataObjectTree::SafeDownCast(data);
+  int blocks = 0;
+  bool ours = false;
+  if (tree)
+  {
+    for (vtkDataObject* block :
+      vtk::Range(tree, Options::SkipEmptyNodes | Options::TraverseSubTree | Options::VisitOnlyLeaves))
+    {
+      auto* mesh = vtkPolyData::SafeDownCast(block);
+      ours = mesh && vtkPMBPolyDataMapper::HasTriangles(mesh) && ++blocks == 1;
+    }
+  }
+  return ours;
+}
+
+// Whether this process, and no other, draws what it makes.
+bool DrawsAlone()
+{
+  auto* module = vtkProcessModule::GetProcessModule();
+  auto* session = vtkPVSession::SafeDownCast(module->GetActiveSession());
+  return session && session->HasProcessRole(vtkPVSession::CLIENT_AND_SERVERS) &&
+    module->GetNumberOfLocalPartitions() == 1;
 }
 }
 
@@ -75,10 +106,40 @@ int vtkPMBGeometryRepresentation::RequestData(
   return done;
 }
 
+void vtkPMBGeometryRepresentation::MakeLevelOfDetail(vtkInformation* inInfo, vtkInformation* outInfo)
+{
+  inInfo->Set(vtkPVRenderView::LOD_RESOLUTION(), this->Resolution);
+  this->Superclass::ProcessViewRequest(vtkPVView::REQUEST_UPDATE_LOD(), inInfo, outInfo);
+  if (auto* view = vtkPVView::SafeDownCast(this->GetView()))
+  {
+    unsigned int key[] = { this->GetUniqueIdentifier(), 0 };
+    view->Deliver(1, 2, key);
+  }
+  this->Postpones = false;
+}
+
 int vtkPMBGeometryRepresentation::ProcessViewRequest(
   vtkInformationRequestKey* type, vtkInformation* inInfo, vtkInformation* outInfo)
 {
+  if (type == vtkPVView::REQUEST_UPDATE_LOD())
+  {
+    this->Postpones = !inInfo->Has(vtkPVRenderView::USE_OUTLINE_FOR_LOD()) && DrawsAlone() &&
+      IsOurMesh(vtkPVView::GetPiece(inInfo, this));
+    this->Resolution = inInfo->Get(vtkPVRenderView::LOD_RESOLUTION());
+    if (this->Postpones)
+    {
+      return this->GetVisibility();
+    }
+  }
+  const bool suppressed = this->SuppressLOD,
+             full = this->Representation == SURFACE && this->Property->GetOpacity() >= 1;
+  if (this->Postpones && !suppressed && !full && inInfo->Has(vtkPVRenderView::USE_LOD()))
+  {
+    this->MakeLevelOfDetail(inInfo, outInfo);
+  }
+  this->SuppressLOD |= this->Postpones;
   const int done = this->Superclass::ProcessViewRequest(type, inInfo, outInfo);
+  this->SuppressLOD = suppressed;
   if (done && type == vtkPVView::REQUEST_RENDER())
   {
     SetUsedBounds(this->Mapper->GetInputDataObject(0, 0), false); // a copy, if it was delivered

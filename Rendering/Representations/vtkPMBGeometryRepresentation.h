@@ -3,10 +3,13 @@
  * @class vtkPMBGeometryRepresentation
  * @brief ParaView's surface representation with vtkPMBPolyDataMapper
  *
- * Replaces vtkGeometryRepresentationWithFaces in the proxy SurfaceRepresentation. It differs in the mapper and in two
+ * Replaces vtkGeometryRepresentationWithFaces in the proxy SurfaceRepresentation. It differs in the mapper and in three
  * shortcuts for a mesh of vtkPMBContourFilter (vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS()):
  * - No arrays vtkOriginalPointIds and vtkOriginalCellIds are made unless it has ghosts: selections take the indices of points and
  *   cells where there are no such arrays, and the arrays would hold the same.
+ * - Its level of detail, which takes as long as many pictures, is made for the first picture that shows it, and not after each
+ *   change as ParaView 6.1 does. An opaque surface does without: the mapper draws all of it as fast. With a server, with ranks,
+ *   and where a view shows outlines while it is turned, all is as in ParaView.
  * - Its bounds are those of its points. VTK would walk over all cells to find them.
  *
  * @sa vtkPMBPolyDataMapper
@@ -33,6 +36,11 @@ protected:
   int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
 
 private:
+  void MakeLevelOfDetail(vtkInformation* inInfo, vtkInformation* outInfo);
+
+  bool Postpones = false; // the level of detail
+  double Resolution = 0;  // that the view asked for
+
   vtkPMBGeometryRepresentation(const vtkPMBGeometryRepresentation&) = delete;
   void operator=(const vtkPMBGeometryRepresentation&) = delete;
 };

@@ -66,7 +66,7 @@ def measure(make, source, isovalue, changes, view, name):
     def turn():
         for _ in range(20):
             view.GetActiveCamera().Azimuth(3)
-            view.StillRender()
+            view.InteractiveRender()
 
     turning = milliseconds(turn) / 20
     rows = []

@@ -5,7 +5,7 @@ the cells."""
 import numpy
 from paraview import servermanager, simple
 from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from plugin_testing import ball, copy_of, equal, image, load_plugin, output, producer, run, true
+from plugin_testing import ball, copy_of, equal, image, load_plugin, output, producer, run, true, window_pixels
 from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet
 
 load_plugin()
@@ -273,13 +273,20 @@ def test_colors():
 
 
 def test_level_of_detail():
-    """Interaction with a decimated mesh, and its end; an empty surface, and its end."""
+    """While it is turned a surface is drawn in full, others decimated; then all in full. An empty surface, and its end."""
     contour = surface(volume())
-    before, representation, view = show(contour, lambda *_: None)
+    _, representation, view = show(contour, lambda *_: None)
     view.LODThreshold = 0
-    view.InteractiveRender()
-    view.StillRender()
-    equal(abs(picture(view) - before).max() <= 1, True, "the picture after an interaction")
+    for kind, opacity, outline, full in (("Surface", 1, 0, True), ("Surface", 1, 1, False), ("Surface", .5, 0, False),
+                                         ("Wireframe", 1, 0, False), ("Surface", 1, 0, True)):
+        representation.Representation, representation.Opacity, view.UseOutlineForLODRendering = kind, opacity, outline
+        simple.Render(view)
+        before = window_pixels(view.GetRenderWindow())
+        view.InteractiveRender()
+        apart = abs(window_pixels(view.GetRenderWindow()) - before).max()
+        equal(apart <= 1, full, f"whether the picture of an interaction is in full: {kind}, opacity {opacity}, {outline}")
+        view.StillRender()
+        equal(abs(window_pixels(view.GetRenderWindow()) - before).max() <= 1, True, "the picture after an interaction")
     for isovalue, empty in ((500, True), (92.5, False)):
         contour.Isosurfaces = [isovalue]
         simple.Render(view)
