@@ -124,7 +124,16 @@ typedef struct pmb_options {
    * it back by themselves. Of a volume in host memory that does not fit, without hidden samples and cells, only the bricks that
    * isovalues cross are brought, with their neighbors, and kept as long as there is room. Rays need all of it, and an attribute all of its own samples. */
   int64_t device_memory_limit;
+  /* GPUs among which a volume in host memory is divided, in slabs of brick layers, besides that of device_number: bit n for GPU n,
+   * from 0. They work at the same time and fill one mesh, with the same bytes. Those that cannot be used are left out. 0: one GPU.
+   * PMB_ALL_DEVICES: all, for volumes that do not fit the first one's memory or its limit; but one GPU where PMB_GPU names it, or
+   * where the process is a rank of MPI. The memory limit is that of each GPU. Rays, meshes in device memory and parts of a volume
+   * (layer_count) use one GPU. So does a context with an allocator or an executor, since other threads than the caller's work for
+   * further GPUs; pmb_info.bytes leaves out what these keep on the host. */
+  uint64_t devices;
 } pmb_options;
+
+#define PMB_ALL_DEVICES UINT64_MAX
 
 /* A volume of samples, borrowed: it must stay where it is and as it is until the next pmb_bind, pmb_unbind or
  * pmb_destroy. Sample (i,j,k) is samples[i * strides[0] + j * strides[1] + k * strides[2]]. */
@@ -291,23 +300,25 @@ typedef struct pmb_measures {
 /* Facts about a context, its volume and its last calls. */
 typedef struct pmb_info {
   size_t struct_size;
-  double minimum, maximum;   /* over the finite, visible samples of the volume; minimum > maximum: no such sample */
-  int64_t bricks;            /* of the bound volume */
-  int64_t active_bricks;     /* of the last isovalue counted */
-  int64_t nonfinite_bricks;  /* bricks with a NaN or an infinity among their samples or halo */
-  int64_t bytes;             /* that the context holds now, outside the caller's volume and mesh */
-  int64_t peak_bytes;        /* the most it ever held */
-  int threads;               /* workers in use */
-  const char *path;          /* instruction set in use, e.g. "avx2"; static */
-  pmb_device device;         /* in use: PMB_DEVICE_CPU or PMB_DEVICE_GPU */
-  const char *device_note;   /* automatic: why no GPU is in use; else NULL; valid as long as the context */
-  int64_t device_bytes;      /* that the context holds on the GPU now, a shared volume included */
+  double minimum, maximum; /* over the finite, visible samples of the volume; minimum > maximum: no such sample */
+  int64_t bricks;          /* of the bound volume */
+  int64_t active_bricks;   /* of the last isovalue counted */
+  int64_t
+    nonfinite_bricks;      /* those with a NaN or an infinity among their samples or halo, of the layers to extract */
+  int64_t bytes;           /* that the context holds now, outside the caller's volume and mesh */
+  int64_t peak_bytes;      /* the most it ever held */
+  int threads;             /* workers in use */
+  const char *path;        /* instruction set in use, e.g. "avx2"; static */
+  pmb_device device;       /* in use: PMB_DEVICE_CPU or PMB_DEVICE_GPU */
+  const char *device_note; /* automatic: why no GPU is in use; else NULL; valid as long as the context */
+  int64_t device_bytes;    /* that the context holds on the GPU now, a shared volume included */
   int64_t device_peak_bytes; /* the most it ever held there */
   const char *device_name;   /* the GPU's, such as "NVIDIA H200"; NULL on the CPU; valid as long as the context */
   int device_number;         /* of the GPU in use, counted from 1; 0 on the CPU */
   int device_sharers;        /* contexts that have the bound volume on the GPU together, this one included */
   int64_t uploads;           /* times that this context has brought a volume, or bricks of a large one, to the GPU */
-  int device_lost;           /* the GPU failed, in any call of this process, which cannot use it any more */
+  int device_lost;           /* a GPU in use failed, in any call of this process, which cannot use it any more */
+  int device_count;          /* GPUs that the bound volume is divided among, else 1; on the CPU 0 */
 } pmb_info;
 
 typedef struct pmb_context pmb_context;

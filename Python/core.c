@@ -125,7 +125,8 @@ static PyObject* context_new(PyTypeObject* type, PyObject* args, PyObject* keywo
     .device = (pmb_device)device,
     .threads = threads,
     .cpu_path = path,
-    .device_number = number };
+    .device_number = number,
+    .devices = number > 0 ? 0 : PMB_ALL_DEVICES };
   self->thread = PyEval_SaveThread(); /* CUDA takes a while to start */
   const pmb_status status = pmb_create(&options, &self->core);
   if (!end(self, status))

@@ -210,6 +210,7 @@ pmb_status Context::Create(pmb_device device)
   {
     const double limit = wanted.MemoryLimit * BytesPerGiB; // 0: none
     options.device_number = wanted.DeviceIndex + 1;
+    options.devices = wanted.DeviceIndex < 0 ? PMB_ALL_DEVICES : 0;
     options.device_memory_limit = limit > 0 && limit < 9e18 ? std::max<int64_t>(1, static_cast<int64_t>(limit)) : 0;
   }
   pmb_context* core = nullptr;
@@ -278,7 +279,8 @@ std::string Context::Describe() const
   std::ostringstream text;
   if (this->OnGPU)
   {
-    text << "GPU " << info.device_number - 1 << (info.device_name ? " (" + std::string(info.device_name) + ")" : "");
+    text << (info.device_count > 1 ? std::to_string(info.device_count) + " GPUs from " : "") << "GPU "
+         << info.device_number - 1 << (info.device_name ? " (" + std::string(info.device_name) + ")" : "");
     return text.str();
   }
   text << "CPU (" << info.path << ", " << info.threads << (info.threads == 1 ? " thread)" : " threads)")

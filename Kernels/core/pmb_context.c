@@ -189,6 +189,7 @@ static void choose_backend(pmb_context *context, const pmb_options *options)
 {
   context->info.device = options->device;
   context->device_limit = options->device_memory_limit;
+  context->devices = options->allocator.allocate || options->executor.run ? 0 : options->devices;
   if (options->device == PMB_DEVICE_AUTOMATIC) {
     const char *missing = options->cpu_path ? NULL : pmb_cuda_missing();
     if (missing) {

@@ -81,13 +81,16 @@ static void reduce_ranges(pmb_context *context, pmb_cpu *cpu, int64_t blocks)
   const pmb_cpu_range *ranges = cpu->ranges.data;
   context->info.minimum = INFINITY;
   context->info.maximum = -INFINITY;
-  context->info.nonfinite_bricks = 0;
+  context->info.nonfinite_bricks = 0; /* of the layers to extract */
   cpu->surface.any_flags = 0;
   for (int64_t i = 0; i < blocks; ++i) {
     context->info.minimum = ranges[i].minimum < context->info.minimum ? ranges[i].minimum : context->info.minimum;
     context->info.maximum = ranges[i].maximum > context->info.maximum ? ranges[i].maximum : context->info.maximum;
-    context->info.nonfinite_bricks += ranges[i].nonfinite;
     cpu->surface.any_flags |= ranges[i].flags;
+  }
+  const int64_t layer = cpu->bricks[0] * cpu->bricks[1];
+  for (int64_t b = layer * context->layers[0]; cpu->surface.any_flags && b < layer * context->layers[1]; ++b) {
+    context->info.nonfinite_bricks += ((const uint8_t *)cpu->flags.data)[b] & PMB_BRICK_NONFINITE;
   }
   /* Blocks depend on the number of workers, so the sign of a zero must not. */
   context->info.minimum += 0.0;

@@ -191,7 +191,6 @@ typedef struct pmb_cpu {
 
 typedef struct pmb_cpu_range {
   double minimum, maximum;
-  int64_t nonfinite;
   int flags;
 } pmb_cpu_range;
 

@@ -169,7 +169,6 @@ static void PMB_T_NAME(summarize_row)(
     const int64_t first[3] = { b->first[0] + i * PMB_BRICK_X, j, k };
     n[0] = pmb_cpu_extent(v->dims[0] - first[0], PMB_BRICK_X);
     flags[i] = (uint8_t)PMB_T_NAME(summarize_brick)(v, first, n, of, i * PMB_BRICK_X, doubtful, &low[i], &high[i]);
-    range->nonfinite += flags[i] & PMB_BRICK_NONFINITE;
     range->flags |= flags[i];
     b->low = PMB_LOWER_OF(low[i], b->low);
     b->high = PMB_HIGHER_OF(high[i], b->high);
@@ -216,7 +215,6 @@ static void PMB_T_NAME(summarize)(pmb_cpu *cpu, size_t i)
   b.n = pmb_cpu_extent(dims[0] - b.first[0], b.bricks * PMB_BRICK_X);
   b.low = PMB_MOST(PMB_T);
   b.high = PMB_LEAST(PMB_T);
-  range->nonfinite = 0;
   range->flags = 0;
   for (int64_t k = b.first[2]; k < b.end[1]; k += PMB_BRICK_Z) {
     PMB_T_NAME(summarize_layer)(cpu, &b, k, range);

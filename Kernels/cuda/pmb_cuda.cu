@@ -54,6 +54,7 @@ void pmb_cuda_refresh(pmb_context *context)
     context->info.device_bytes = context->info.device_sharers = 0;
   } else {
     pmb_cuda_account((pmb_cuda *)context->state);
+    pmb_cuda_account_slabs((pmb_cuda *)context->state);
   }
 }
 
@@ -70,6 +71,7 @@ void pmb_cuda_unbind(pmb_context *context)
   }
   if (cuda) {
     pmb_cuda_free_demand(cuda);
+    pmb_cuda_drop_slabs(cuda, 0);
   }
 }
 
@@ -100,6 +102,7 @@ void pmb_cuda_destroy(pmb_context *context)
     return;
   }
   pmb_cuda_unbind(context);
+  pmb_cuda_drop_slabs(cuda, 1);
   if (!pmb_cuda_is_forked()) {
     free_streams(cuda);
     pmb_cuda_unregister(cuda);
@@ -165,6 +168,8 @@ static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
   job->by_bricks[1] = divisor_of(job->bricks[1]);
   job->brick_count = (uint32_t)count;
   const int64_t stride = (count + 1023) / 1024 * 1024;
+  job->first_brick = job->bricks[0] * job->bricks[1] * (uint32_t)context->layers[0];
+  job->end_brick = job->bricks[0] * job->bricks[1] * (uint32_t)context->layers[1];
   job->stride = (uint32_t)stride;
   job->by_stride = divisor_of(job->stride);
   const int64_t most = PMB_CUDA_ISOVALUES, fit = INT32_MAX / stride;
@@ -262,6 +267,10 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
   if (cuda->demand.host) {
     return pmb_cuda_begin_demand(cuda);
   }
+  if (cuda->slab_count > 0 && cuda->context->devices == PMB_ALL_DEVICES) {
+    return pmb_fail(cuda->context, PMB_OUT_OF_MEMORY,
+      "no memory on one GPU for the volume, which is divided among %d; this needs all of it there", cuda->slab_count);
+  }
   PMB_STEP(pmb_cuda_begin_call(cuda));
   crew->fraction_end = between;
   const pmb_status status = pmb_cuda_bring_volume(cuda, upload_volume);
@@ -293,7 +302,13 @@ pmb_status pmb_cuda_bind(pmb_context *context)
     return pmb_cuda_bind_demand(cuda);
   }
   PMB_STEP(pmb_cuda_find_volume(cuda));
+  if (pmb_cuda_takes_slabs(cuda, cuda->slab_count > 0)) { /* as the volume before, which was as large */
+    return pmb_cuda_bind_slabs(cuda);
+  }
   status = pmb_cuda_begin(cuda, 1);
+  if (status == PMB_OUT_OF_MEMORY && pmb_cuda_takes_slabs(cuda, 1)) {
+    return pmb_cuda_bind_slabs(cuda);
+  }
   if (status == PMB_OUT_OF_MEMORY && !v->on_device && !v->sample_flags && !v->cell_flags) {
     pmb_cuda_unbind(context);
     return pmb_cuda_bind_demand(cuda);
@@ -367,7 +382,7 @@ static void take_sizes(pmb_context *context, pmb_cuda *cuda, const pmb_group *gr
 static pmb_status take_layers(pmb_context *context, pmb_cuda *cuda, const pmb_group *group)
 {
   pmb_cuda_job *job = &cuda->job;
-  const uint32_t end = job->bricks[0] * job->bricks[1] * (uint32_t)context->layers[1];
+  const uint32_t end = job->end_brick;
   const pmb_sizes all = cuda->sizes;
   uint2 word;
   if (end >= job->brick_count) {
@@ -429,8 +444,8 @@ pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
     job->any_join |= group->isovalues[n].join;
   }
   job->frame = context->frame;
-  job->any_flags = context->info.nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags || job->d_slots;
-  job->first_brick = job->bricks[0] * job->bricks[1] * (uint32_t)context->layers[0];
+  job->any_flags = context->info.nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags || job->d_slots ||
+    (job->d_flags && context->volume.layer_count > 0);
   pmb_status status = count_all(context, cuda);
   if (status == PMB_OK) {
     take_sizes(context, cuda, group);
@@ -453,6 +468,9 @@ pmb_status pmb_cuda_count(pmb_context *context, const pmb_group *group)
   if (cuda->empty) {
     return PMB_OK;
   }
+  if (cuda->slab_count > 0) {
+    return pmb_cuda_count_slabs(cuda, group);
+  }
   PMB_STEP(pmb_cuda_begin(cuda, 0.5));
   pmb_status status;
   do {
@@ -472,9 +490,12 @@ pmb_status pmb_cuda_summary(pmb_context *context, pmb_buffer *copy, const void *
     return PMB_OK;
   }
   PMB_STEP(pmb_reserve(context, copy, 2, bytes, "the summary"));
-  PMB_STEP(pmb_cuda_begin(cuda, 1));
   *low = copy->data;
   *high = (char *)copy->data + bytes;
+  if (cuda->slab_count > 0) {
+    return pmb_cuda_join_summaries(cuda, copy->data, (char *)copy->data + bytes);
+  }
+  PMB_STEP(pmb_cuda_begin(cuda, 1));
   const cudaError_t error = cudaMemcpy(copy->data, cuda->job.d_low, 2 * bytes, cudaMemcpyDeviceToHost);
   const pmb_status status = pmb_cuda_check(context, error, "copy of the summary");
   pmb_cuda_end(cuda);

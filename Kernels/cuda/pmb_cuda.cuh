@@ -107,7 +107,7 @@ typedef struct pmb_cuda_job {
   int32_t last_cells[3];         /* cells along each axis of the last brick there; may be 0 */
   pmb_cuda_divisor by_bricks[2]; /* along x and y */
   uint32_t brick_count;
-  uint32_t first_brick;                         /* of the volume; those before it are not selected */
+  uint32_t first_brick, end_brick;              /* of the layers to extract; those before are not selected */
   void *d_low, *d_high;                         /* per brick, in the sample's type */
   uint8_t *d_flags;                             /* per brick; NULL for integers of which nothing is hidden */
   int any_flags;                                /* some are set, or all bricks take the full rules */
@@ -145,6 +145,7 @@ typedef struct pmb_cuda_output {
   int64_t *d_sample;
   uint32_t *d_triangles;
   int64_t *d_cells;
+  int64_t first_cell;                /* of the slab, in the volume */
   int64_t point_room, triangle_room; /* bricks with output beyond these write nothing */
   pmb_gradient_estimator estimator;
 } pmb_cuda_output;
@@ -244,6 +245,9 @@ typedef struct pmb_cuda {
   uint32_t counted;     /* own.life, if the arrays hold the bricks of the group last counted */
   pmb_sizes sizes;      /* of the group last counted */
   pmb_cuda_demand demand;
+  struct pmb_cuda_slabs *slabs; /* NULL: none yet; see pmb_cuda_slabs.cu */
+  int slab_count;               /* of the bound volume; 0: it is on one GPU */
+  int64_t first_cell;           /* of the slab that this context has, in the volume */
   pmb_cuda_job job;
 } pmb_cuda;
 
@@ -295,6 +299,7 @@ pmb_status pmb_cuda_check_process(pmb_context *context);
 /* Chooses the context's GPU, counted from 0. */
 pmb_status pmb_cuda_choose_device(pmb_context *context, int *device);
 pmb_status pmb_cuda_name_device(pmb_context *context, int device); /* for pmb_get_info */
+uint64_t pmb_cuda_list_devices(const pmb_context *context); /* those among which volumes are divided, as bits */
 /* Fails if this build has no code for the device. *begins_early: whether kernels of that code may begin early. */
 pmb_status pmb_cuda_find_code(pmb_context *context, int *begins_early);
 /* The status of a CUDA call, with `what` in the error text. pmb_cuda_failed: for errors other than cudaSuccess. */
@@ -359,6 +364,15 @@ pmb_status pmb_cuda_begin_demand(pmb_cuda *cuda);
 pmb_status pmb_cuda_bring_bricks(pmb_cuda *cuda, int64_t *active);
 int pmb_cuda_spares_bricks(
   pmb_cuda *cuda, pmb_status status); /* after a failure: there may be memory for another try */
+
+/* pmb_cuda_slabs.cu: volumes that several GPUs have. Takes: whether the volume becomes one of them; it makes the contexts. */
+int pmb_cuda_takes_slabs(pmb_cuda *cuda, int is_too_large); /* for one GPU */
+pmb_status pmb_cuda_bind_slabs(pmb_cuda *cuda);
+pmb_status pmb_cuda_count_slabs(pmb_cuda *cuda, const pmb_group *group);
+pmb_status pmb_cuda_emit_slabs(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh);
+pmb_status pmb_cuda_join_summaries(pmb_cuda *cuda, void *low, void *high); /* of all bricks */
+void pmb_cuda_account_slabs(pmb_cuda *cuda);                               /* adds to the fields of pmb_get_info */
+void pmb_cuda_drop_slabs(pmb_cuda *cuda, int contexts); /* contexts: these too, not only the volume */
 
 /* pmb_cuda_emit.cu */
 pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);

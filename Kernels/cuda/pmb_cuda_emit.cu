@@ -72,6 +72,7 @@ pmb_status pmb_cuda_make_output(pmb_cuda *cuda, pmb_cuda_surface *surface)
   out->point_room = surface->sizes.points;
   out->triangle_room = surface->sizes.triangles;
   out->estimator = mesh->gradient_estimator;
+  out->first_cell = cuda->first_cell;
   const pmb_status status = reserve_arrays(cuda, surface, 1);
   return status == PMB_OUT_OF_MEMORY ? reserve_arrays(cuda, surface, 0) : status;
 }
@@ -169,6 +170,9 @@ pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb
   const double end = context->crew.fraction_end;
   if (cuda->empty) {
     return PMB_OK;
+  }
+  if (cuda->slab_count > 0 && !mesh->on_device) {
+    return pmb_cuda_emit_slabs(cuda, group, mesh);
   }
   PMB_STEP(pmb_cuda_begin(cuda, 0.5));
   pmb_status status = pmb_cuda_check_mesh(cuda, mesh);

@@ -402,7 +402,8 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
         low = l.sample[n] < low ? l.sample[n] : low;
         high = h.sample[n] > high ? h.sample[n] : high;
       }
-      nonfinite += job.d_flags && b + n < job.brick_count && (job.d_flags[b + n] & PMB_BRICK_NONFINITE);
+      nonfinite += job.d_flags && b + n >= job.first_brick && b + n < job.end_brick &&
+        (job.d_flags[b + n] & PMB_BRICK_NONFINITE);
     }
   }
   pmb_cuda_reduce(32, &low, &high);

@@ -252,7 +252,7 @@ static __device__ __forceinline__ void write_cells(
   const int r = c.cell >> 5 & 31, count = JOINED ? __popc(c.kept) : (int)(c.code[0] >> CODE_COUNT);
   const int64_t i = box.origin[0] + (int)(~c.cell & 31), j = box.origin[1] + r % 5, k = box.origin[2] + r / 5;
   for (int n = 0; n < count && first + c.all <= output.triangle_room; ++n) {
-    output.d_cells[first + c.below + n] = i + (job.dims[0] - 1) * (j + (job.dims[1] - 1) * k);
+    output.d_cells[first + c.below + n] = output.first_cell + i + (job.dims[0] - 1) * (j + (job.dims[1] - 1) * k);
   }
 }
 

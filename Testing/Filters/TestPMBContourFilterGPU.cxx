@@ -151,15 +151,19 @@ void TestChoice()
   s.CheckMessages(2, 0, "a GPU that comes and goes");
 }
 
-// A ball in a long volume that is larger than the limit: its bricks are brought, and stay for the next isovalue.
+// A ball in a long volume that is larger than the limit: all GPUs take it, or one takes bricks, which stay for the next isovalue.
 void TestBricksOnDemand()
 {
   Subject s(MakeImage(60, 50, 400, VTK_FLOAT,
     [](int x, int y, int z) { return double((x - 30) * (x - 30) + (y - 25) * (y - 25) + (z - 50) * (z - 50)); }));
   s.Filter->SetDeviceMemoryLimit(5.0 * VolumeBytes / GiB);
-  s.Run(250, "GPU 0", "half of the volume");
-  s.Run(251, "GPU 0", "the next isovalue");
-  PMB_EQUAL(s.Filter->GetNumberOfBinds(), 1, "binds");
+  for (int index : { -1, 0 })
+  {
+    s.Filter->SetDeviceIndex(index);
+    s.Run(250, index < 0 ? "4 GPUs from GPU 0" : "GPU 0", "half of the volume");
+    s.Run(251, index < 0 ? "4 GPUs from GPU 0" : "GPU 0", "the next isovalue");
+    PMB_EQUAL(s.Filter->GetNumberOfBinds(), 2 + index, "binds");
+  }
   s.CheckMessages(0, 0, "bricks on demand");
 }
 

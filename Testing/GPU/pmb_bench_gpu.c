@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Kernel times of the CUDA backend: ms, bytes, GB/s and percent of the device's copy rate for each pass, then totals.
  * Volumes on the GPU, points with central-difference normals, 32-bit ids, counts read back.
- * usage: pmb_bench_gpu [first volume [last volume]] */
+ * usage: pmb_bench_gpu [first volume [last volume [devices]]]; devices: pmb_options.devices; only times of calls with host
+ * memory then */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <pthread.h>
@@ -233,10 +234,10 @@ static pmb_status bench_part(const bench_volume *v, const pmb_volume *volume, do
   return part > 0 && status == PMB_OUT_OF_MEMORY ? PMB_OK : status;
 }
 
-static int bench(const bench_volume *v)
+static int bench(const bench_volume *v, uint64_t devices)
 {
   pmb_context *context = NULL;
-  pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_GPU };
+  pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_GPU, .devices = devices };
   pmb_gpu_times times;
   pmb_info info = { .struct_size = sizeof info };
   if (pmb_create(&options, &context) != PMB_OK) {
@@ -251,7 +252,12 @@ static int bench(const bench_volume *v)
   };
   double bind_ms;
   pmb_status status = bench_bind(context, &volume, &bind_ms);
-  for (int join = 1; join >= 0 && status == PMB_OK; join--) {
+  if (devices) {
+    pmb_get_info(context, &info);
+    printf("%s on %d GPUs: bind %.1f ms\n", v->name, info.device_count, bind_ms);
+    status = status == PMB_OK ? bench_api(context, v) : status;
+  }
+  for (int join = 1; join >= 0 && status == PMB_OK && !devices; join--) {
     status = pmb_measure_gpu(context, &v->isovalue, 1, join, REPEATS, &times);
     if (status == PMB_OK) {
       pmb_get_info(context, &info);
@@ -262,7 +268,7 @@ static int bench(const bench_volume *v)
   }
   if (status != PMB_OK) printf("%s: %s\n", v->name, pmb_error(context));
   pmb_destroy(context);
-  for (int n = 0; n < 3 && status == PMB_OK; n++)
+  for (int n = 0; n < 3 && status == PMB_OK && !devices; n++)
     status = bench_part(v, &volume, n == 0 ? 0 : n == 1 ? 0.25 : 0.0625);
   free(samples);
   return status != PMB_OK;
@@ -272,6 +278,7 @@ int main(int argc, char **argv)
 {
   const int first = argc > 1 ? atoi(argv[1]) : 0, last = argc > 2 ? atoi(argv[2]) : 4;
   int failed = 0;
-  for (int n = first; n <= last && n < 5; n++) failed += bench(&volumes[n]);
+  for (int n = first; n <= last && n < 5; n++)
+    failed += bench(&volumes[n], argc > 3 ? strtoull(argv[3], NULL, 10) : 0);
   return failed != 0;
 }

@@ -85,25 +85,6 @@ static void many_bricks(void)
   CHECK(p.triangles > length / 1000, "only %lld triangles compared", (long long)p.triangles);
 }
 
-/* Some layers of bricks of random volumes, one and several isovalues. */
-static void layers_of_bricks(void)
-{
-  OWNED_PAIR p = pair_new();
-  test_rng rng = { 45 };
-  for (int n = 0; n < (is_short() ? 30 : 600); n++) {
-    double isovalues[3];
-    OWNED_VOLUME v;
-    volume_random(&v, rng_int(&rng, 2, 70), rng_int(&rng, 2, 20), rng_int(&rng, 1, 40), &rng);
-    const int64_t layers = (v.view.dims[2] + 3) / 4;
-    v.view.first_layer = rng_int(&rng, 0, layers - 1);
-    v.view.layer_count = rng_int(&rng, 1, layers - v.view.first_layer);
-    for (int i = 0; i < 3; i++) isovalues[i] = volume_isovalue(&v, &rng);
-    bind_both(&p, &v);
-    extract_all(&p, isovalues, n % 2 ? 1 : 3, &rng);
-  }
-  enough(&p, 10000);
-}
-
 /* Compares meshes of a volume that does not fit the memory that the context may use. Returns whether they do. */
 static int with_little_memory(pair *p, const test_volume *v, const double *isovalues, test_rng *rng)
 {
@@ -211,7 +192,6 @@ TEST_MAIN(
   CASE(large)
   CASE(transfers)
   CASE(many_bricks)
-  CASE(layers_of_bricks)
   CASE(bricks_on_demand)
   CASE(bricks_stay)
   CASE(scan_epochs_wrap_around)

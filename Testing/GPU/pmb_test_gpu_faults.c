@@ -5,12 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#ifdef PMB_TEST_CUDA
-#include "pmb_gpu_faults.h"
-#else
-#define pmb_gpu_set_fault(text) ((void)(text))
-#define pmb_gpu_restore() ((void)0)
-#endif
 #include "pmb_test_gpu_util.h"
 #include "test_ledger.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pmb_test_gpu_util.h"
+#include "pmb_test_gpu_pair.h"
 
 enum { MOST = 8 };
 
@@ -16,7 +16,7 @@ static int gpus_or_skip(void)
   return gpu_count() < MOST ? gpu_count() : MOST;
 }
 
-/* Emits the bound volume's points into pool memory that was pinned while another GPU was in use. */
+/* Emits the bound volume's points into pool memory, which all GPUs write to. */
 static void emit_into_pool(pmb_context *context, const test_mesh *want)
 {
   const pmb_request request = { sizeof request, &ISOVALUE, 1, 1 };
@@ -32,49 +32,6 @@ static void emit_into_pool(pmb_context *context, const test_mesh *want)
   CHECK_STATUS(context, pmb_emit(context, &mesh), PMB_OK);
   CHECK(mesh.points && !memcmp(mesh.points, want->view.points, bytes), "points in the pool differ");
   pmb_host_release(mesh.points);
-}
-
-/* Two contexts on each GPU, in turn on one thread, give the same bytes, with one upload per GPU. */
-static void all_gpus_give_the_same_bytes(void)
-{
-  const int gpus = gpus_or_skip();
-  pmb_context *contexts[2 * MOST];
-  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 128);
-  for (int i = 0; i < 2; i++) s.volume[i].view.version = (uint64_t)i + 1;
-  printf("  %d GPUs\n", gpus);
-  for (int i = 0; i < 2 * gpus; i++) {
-    test_about("context %d on GPU %d", i, i % gpus + 1);
-    contexts[i] = gpu_new_on(i % gpus + 1, 0);
-    CHECK(info_of(contexts[i]).device_number == i % gpus + 1, "it is on GPU %d", info_of(contexts[i]).device_number);
-    bind_to(contexts[i], &s.volume[0].view);
-    const pmb_info info = info_of(contexts[i]);
-    CHECK(info.uploads == (i < gpus) && info.device_sharers == i / gpus + 1, "%lld uploads, %d sharers",
-      (long long)info.uploads, info.device_sharers);
-  }
-  for (int round = 0; round < 3; round++)
-    for (int i = 2 * gpus - 1; i >= 0; i--) {
-      test_about("context %d of %d, round %d", i, 2 * gpus, round);
-      bind_to(contexts[i], &s.volume[round % 2].view);
-      gives_subject(contexts[i], &s, round % 2, "in turn");
-      emit_into_pool(contexts[i], &s.want[round % 2]);
-    }
-  for (int i = 0; i < 2 * gpus; i++) pmb_destroy(contexts[i]);
-}
-
-static void limit_is_per_gpu(void)
-{
-  gpus_or_skip();
-  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 128);
-  OWNED_CONTEXT first = gpu_new_on(1, 0);
-  bind_to(first, &s.volume[0].view);
-  gives_subject(first, &s, 0, "alone");
-  const int64_t need = info_of(first).device_peak_bytes;
-  OWNED_CONTEXT second = gpu_new_on(2, need + need / 4);
-  bind_to(second, &s.volume[1].view);
-  gives_subject(second, &s, 1, "within the limit");
-  gives_subject(first, &s, 0, "again");
-  CHECK(info_of(first).uploads == 1, "the other GPU's limit moved the volume out: %lld uploads",
-    (long long)info_of(first).uploads);
 }
 
 /* A progress hook's work during a call on another GPU: frees pool memory or calls another context. */
@@ -135,10 +92,89 @@ static void ranks_choose_their_gpu(void)
     }
 }
 
+/* A divided volume gives the CPU's bytes, also one with fewer layers of bricks than there are GPUs. */
+static void one_volume_on_all(void)
+{
+  const int gpus = gpus_or_skip();
+  setenv("PMB_TEST_DEVICES", "255", 1);
+  OWNED_PAIR p = pair_new();
+  test_rng rng = { 46 };
+  for (int n = 0; n < (is_short() ? 60 : 600); n++) {
+    double isovalues[3];
+    OWNED_VOLUME v;
+    volume_random(&v, rng_int(&rng, 2, 70), rng_int(&rng, 2, 20), rng_int(&rng, 1, 40), &rng);
+    const int64_t layers = (v.view.dims[2] + 3) / 4;
+    for (int i = 0; i < 3; i++) isovalues[i] = volume_isovalue(&v, &rng);
+    p.estimator = (pmb_gradient_estimator)(n % 3);
+    bind_both(&p, &v);
+    CHECK(info_of(p.gpu).device_count == (layers < gpus ? layers : gpus), "%lld layers on %d GPUs", (long long)layers,
+      info_of(p.gpu).device_count);
+    extract_all(&p, isovalues, n % 2 ? 1 : 3, &rng);
+  }
+  enough(&p, 10000);
+}
+
+/* All GPUs take a volume that does not fit the memory limit of one, without being named. The limit is that of each. */
+static void too_large_for_one(void)
+{
+  const int gpus = gpus_or_skip();
+  setenv("PMB_TEST_DEVICES", "18446744073709551615", 1);
+  test_rng rng = { 47 };
+  for (int n = 0; n < 6; n++) {
+    OWNED_CONTEXT gpu = gpu_new(n % 2 ? 0 : 96 * 96 * 96 * (n < 2 ? 4 : 6) / 10 * 9), cpu = cpu_new();
+    OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 96, cayley);
+    pair p = { .cpu = cpu, .gpu = gpu };
+    if (n >= 2) volume_hide(&v, 50, 50, &rng);
+    for (int again = 0; again < 2; again++) {
+      bind_both(&p, &v);
+      CHECK(info_of(gpu).device_count == (n % 2 ? 1 : gpus), "it is on %d GPUs", info_of(gpu).device_count);
+      extract_plain(&p, &(double){ -0.012 }, 1, again);
+    }
+    const pmb_mesh on_device = {
+      .struct_size = sizeof on_device, .point_capacity = INT64_MAX, .triangle_capacity = INT64_MAX, .on_device = 1
+    };
+    CHECK_STATUS(gpu, pmb_emit(gpu, &on_device), n % 2 ? PMB_OK : PMB_OUT_OF_MEMORY);
+    enough(&p, 1000);
+  }
+}
+
+/* With a fault at each of many CUDA calls, of each GPU, a call gives all of the mesh or an error. */
+static void one_of_several_fails(void)
+{
+  const int gpus = gpus_or_skip();
+  int lost[MOST] = { 0 };
+  OWNED_SUBJECTS s = subjects_of(40);
+  setenv("PMB_TEST_DEVICES", "255", 1);
+  for (int n = 1, good = 0; good < 3; n += 1 + n / 8) {
+    char text[16];
+    OWNED_MESH mesh = { .sizes = { 0, 0 } };
+    OWNED_CONTEXT context = gpu_new(0);
+    test_about("fault at call %d", n);
+    bind_to(context, &s.volume[1].view);
+    snprintf(text, sizeof text, "%d", n);
+    pmb_gpu_set_fault(text);
+    pmb_status status = pmb_bind(context, &s.volume[0].view);
+    if (status == PMB_OK) status = mesh_extract(context, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &mesh);
+    pmb_gpu_set_fault("0");
+    good += status == PMB_OK && mesh_equal(&s.want[0], &mesh, "although a CUDA call failed");
+    if (status == PMB_OK) emit_into_pool(context, &s.want[0]);
+    CHECK(status == PMB_OK || (status == PMB_INTERNAL && info_of(context).device_lost), "%s", pmb_error(context));
+    for (int i = 0; status != PMB_OK && i < gpus; i++) {
+      const pmb_options one = { .struct_size = sizeof one, .device = PMB_DEVICE_GPU, .device_number = i + 1 };
+      pmb_context *other = NULL;
+      lost[i] += pmb_create(&one, &other) != PMB_OK;
+      pmb_destroy(other);
+    }
+    pmb_gpu_restore();
+  }
+  for (int i = 0; i < gpus; i++) CHECK(lost[i] > 0, "GPU %d never failed", i);
+}
+
 /* clang-format off */
 TEST_MAIN(
-  CASE(all_gpus_give_the_same_bytes)
-  CASE(limit_is_per_gpu)
   CASE(hooks_call_other_contexts)
   CASE(ranks_choose_their_gpu)
+  CASE(one_volume_on_all)
+  CASE(too_large_for_one)
+  CASE(one_of_several_fails)
 )

@@ -7,9 +7,13 @@
 
 /* CUDA's runtime, with which the program is linked. */
 #ifdef PMB_TEST_CUDA
+#include "pmb_gpu_faults.h" /* of programs that link with it */
 extern int cudaMemGetInfo(size_t *available, size_t *total);
 extern int cudaDeviceReset(void);
 extern int cudaGetDeviceCount(int *count);
+#else
+#define pmb_gpu_set_fault(text) ((void)(text))
+#define pmb_gpu_restore() ((void)0)
 #endif
 
 static inline int is_short(void)
@@ -45,7 +49,8 @@ static inline pmb_context *gpu_new_on(int number, int64_t limit)
     .device = PMB_DEVICE_GPU,
     .device_number = number,
     .threads = number ? 2 : 0,
-    .device_memory_limit = limit };
+    .device_memory_limit = limit,
+    .devices = number ? 0 : test_devices() };
   const pmb_status status = pmb_create(&options, &context);
   if (status == PMB_UNAVAILABLE) test_skip("%s", pmb_error(NULL));
   if (!CHECK(status == PMB_OK && context, "pmb_create: %s", pmb_error(NULL))) exit(1);

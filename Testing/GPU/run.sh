@@ -85,7 +85,10 @@ for step in "${@:-build test faults sharing several sanitize bench}"; do
         run_all "${same_bytes[@]}" "${same_contracts[@]}" || failed=1
         ;;
       sharing) run_all "${sharing[@]}" || failed=1 ;;
-      several) run_all pmb_test_gpu_several || failed=1 ;;
+      several)
+        run_all pmb_test_gpu_several || failed=1
+        [[ $gpus -lt 2 ]] || PMB_TEST_DEVICES=255 run_all pmb_test_kernels_{emit,histogram,progress,reference} || failed=1
+        ;;
       huge) PMB_TEST_HUGE=1 run_all pmb_test_gpu_huge || failed=1 ;;
       faults)
         run_all pmb_test_gpu_faults || failed=1

@@ -107,6 +107,7 @@ pmb_context *context_new(int threads, const char *path)
 {
   pmb_context *context = NULL;
   pmb_options options = { .struct_size = sizeof options, .threads = threads, .cpu_path = path };
+  options.devices = test_devices();
   if (!path && test_on_gpu()) options.device = PMB_DEVICE_GPU;
   pmb_status status = pmb_create(&options, &context);
   if (status == PMB_UNAVAILABLE && options.device == PMB_DEVICE_GPU) test_skip("%s", pmb_error(NULL));

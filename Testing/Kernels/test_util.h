@@ -187,6 +187,12 @@ int mesh_canaries_alive(const test_mesh *m);
 /* Whether all arrays have the same bytes. Prints which one differs. */
 int mesh_equal(const test_mesh *a, const test_mesh *b, const char *what);
 
+/* PMB_TEST_DEVICES in the environment: pmb_options.devices for contexts on a GPU. */
+static inline uint64_t test_devices(void)
+{
+  return getenv("PMB_TEST_DEVICES") ? strtoull(getenv("PMB_TEST_DEVICES"), NULL, 10) : 0;
+}
+
 /* Whether PMB_TEST_DEVICE=gpu in the environment runs this test on a GPU. */
 int test_on_gpu(void);
 /* 0, NULL: defaults; on a GPU: a context there, unless there is a path. Skips or exits if it fails. */

@@ -219,6 +219,15 @@ pmb_status pmb_cuda_choose_device(pmb_context *context, int *device)
         "no GPU can be used: GPU %d has compute capability %d.%d, and this code needs 7.5", *device, major, minor);
 }
 
+uint64_t pmb_cuda_list_devices(const pmb_context *context)
+{
+  const char *chosen = getenv("PMB_GPU");
+  const int one = context->devices == PMB_ALL_DEVICES && ((chosen && *chosen) || local_rank() >= 0);
+  int count = 0;
+  cudaGetDeviceCount(&count);
+  return one ? 0 : context->devices & (UINT64_MAX >> (PMB_CUDA_DEVICES - max(1, min(count, PMB_CUDA_DEVICES))));
+}
+
 /* Asks for a name once per process, since that takes longer than the rest of pmb_create. */
 pmb_status pmb_cuda_name_device(pmb_context *context, int device)
 {

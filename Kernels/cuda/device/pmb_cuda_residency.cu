@@ -283,7 +283,7 @@ static int is_same(const pmb_cuda_volume *v, const pmb_cuda *cuda)
     memcmp(a->dims, b->dims, sizeof(a->dims)) == 0 && memcmp(a->strides, b->strides, sizeof(a->strides)) == 0 &&
     a->sample_flags == b->sample_flags && a->cell_flags == b->cell_flags &&
     a->hidden_sample_bits == b->hidden_sample_bits && a->hidden_cell_bits == b->hidden_cell_bits &&
-    v->own.device == cuda->device;
+    a->first_layer == b->first_layer && a->layer_count == b->layer_count && v->own.device == cuda->device;
 }
 
 /* Takes a volume off a context, and out of the list if it was the last context's. Call it with the lock. Returns the volume
