@@ -121,8 +121,8 @@ static void too_large_for_one(void)
   setenv("PMB_TEST_DEVICES", "18446744073709551615", 1);
   test_rng rng = { 47 };
   for (int n = 0; n < 6; n++) {
-    OWNED_CONTEXT gpu = gpu_new(n % 2 ? 0 : 96 * 96 * 96 * (n < 2 ? 4 : 6) / 10 * 9), cpu = cpu_new();
-    OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 96, cayley);
+    OWNED_CONTEXT gpu = gpu_new(n % 2 ? 0 : 128 * 128 * 128 * (n < 2 ? 4 : 6) / 10 * 9), cpu = cpu_new();
+    OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 128, cayley);
     pair p = { .cpu = cpu, .gpu = gpu };
     if (n >= 2) volume_hide(&v, 50, 50, &rng);
     for (int again = 0; again < 2; again++) {
