@@ -22,12 +22,11 @@ vtkStandardNewMacro(vtkPMBGeometryRepresentation);
 
 namespace
 {
-using Options = vtk::DataObjectTreeOptions;
-
 // VTK keeps the bounds of the points that cells use, and has no call to set them. `ours`: the blocks come from a mesh with the
 // filter's mark, of which other filters may have left out ghosts.
 void SetUsedBounds(vtkDataObject* data, bool ours)
 {
+  using Options = vtk::DataObjectTreeOptions;
   auto* tree = vtkDataObjectTree::SafeDownCast(data);
   if (!tree) // nothing was delivered to this process
   {
@@ -47,24 +46,6 @@ void SetUsedBounds(vtkDataObject* data, bool ours)
       vtkPMBPolyDataMapper::MarkTriangles(mesh);
     }
   }
-}
-
-// Whether data are a mesh in one block with the filters' mark.
-bool IsOurMesh(vtkDataObject* data)
-{
-  auto* tree = vtkDataObjectTree::SafeDownCast(data);
-  int blocks = 0;
-  bool ours = false;
-  if (tree)
-  {
-    for (vtkDataObject* block :
-      vtk::Range(tree, Options::SkipEmptyNodes | Options::TraverseSubTree | Options::VisitOnlyLeaves))
-    {
-      auto* mesh = vtkPolyData::SafeDownCast(block);
-      ours = mesh && vtkPMBPolyDataMapper::HasTriangles(mesh) && ++blocks == 1;
-    }
-  }
-  return ours;
 }
 
 // Whether this process, and no other, draws what it makes.
@@ -95,7 +76,7 @@ int vtkPMBGeometryRepresentation::RequestData(
 {
   auto* mesh =
     inputVector[0]->GetNumberOfInformationObjects() == 1 ? vtkPolyData::GetData(inputVector[0], 0) : nullptr;
-  const bool ours = mesh && vtkPMBPolyDataMapper::HasTrianglesOfAllPoints(mesh);
+  const bool ours = this->IsOurs = mesh && vtkPMBPolyDataMapper::HasTrianglesOfAllPoints(mesh);
   auto* filter = vtkPVGeometryFilter::SafeDownCast(this->GeometryFilter);
   // Without ghosts, which vtkPVGeometryFilter leaves out, the indices of cells and points stay.
   const bool same = ours && !mesh->GetCellGhostArray() && !mesh->GetPointGhostArray();
@@ -123,8 +104,7 @@ int vtkPMBGeometryRepresentation::ProcessViewRequest(
 {
   if (type == vtkPVView::REQUEST_UPDATE_LOD())
   {
-    this->Postpones = !inInfo->Has(vtkPVRenderView::USE_OUTLINE_FOR_LOD()) && DrawsAlone() &&
-      IsOurMesh(vtkPVView::GetPiece(inInfo, this));
+    this->Postpones = this->IsOurs && !inInfo->Has(vtkPVRenderView::USE_OUTLINE_FOR_LOD()) && DrawsAlone();
     this->Resolution = inInfo->Get(vtkPVRenderView::LOD_RESOLUTION());
     if (this->Postpones)
     {

@@ -38,6 +38,7 @@ protected:
 private:
   void MakeLevelOfDetail(vtkInformation* inInfo, vtkInformation* outInfo);
 
+  bool IsOurs = false;    // the last input: a mesh with the filter's mark
   bool Postpones = false; // the level of detail
   double Resolution = 0;  // that the view asked for
 

@@ -17,8 +17,6 @@ parser.add_argument("--scene", choices=("dam", "galaxy", "molecules", "box"), de
 parser.add_argument("--particles", type=int, default=200000, help="about so many (200000)")
 parser.add_argument("--threads", type=int, default=1, help="of each (1)")
 parser.add_argument("--runs", type=int, default=3, help="of which the fastest counts (3)")
-parser.add_argument("--spin", action="store_true", help="turns the particles by a degree about z before each run; prints "
-                    "the median of the runs")
 parser.add_argument("--vtk", action="store_true", help="VTK's filters too: they fill a grid over the whole box, which takes "
                     "minutes for 50000 particles or more")
 options = parser.parse_args()
@@ -81,19 +79,14 @@ def reset_memory():
     return memory("VmRSS")
 
 
-def row(name, make, cloud, places):
-    """Prints the fastest of the runs, or the median if particles spin; make returns points and triangles."""
-    times, sizes, before, middle = [], None, reset_memory(), places.mean(axis=0)
-    turn = numpy.array([[numpy.cos(.0175), -numpy.sin(.0175), 0], [numpy.sin(.0175), numpy.cos(.0175), 0], [0, 0, 1]])
+def row(name, make, places):
+    """Prints the fastest of the runs; make returns points and triangles."""
+    times, sizes, before = [], None, reset_memory()
     for _ in range(options.runs):
-        if options.spin:
-            places[:] = (places - middle) @ turn + middle
-            cloud.GetPoints().GetData().Modified()
-            cloud.GetPoints().Modified()
         begin = time.perf_counter()
         sizes = make()
         times.append(time.perf_counter() - begin)
-    best = numpy.median(times) if options.spin else min(times)
+    best = min(times)
     print(f"| {name} | {1e3 * best:,.0f} | {sizes[0]:,} | {sizes[1]:,} | {len(places) / best / 1e6:.2f} | "
           f"{sizes[1] / best / 1e6:.1f} | {memory('VmHWM') - before:,.0f} |", flush=True)
 
@@ -120,7 +113,7 @@ def run_ours(name, cloud, places, radii, normals):
         ours.Update()
         return ours.GetOutput().GetNumberOfPoints(), ours.GetOutput().GetNumberOfPolys()
 
-    row(name, run, cloud, places)
+    row(name, run, places)
 
 
 def main():
@@ -153,7 +146,7 @@ def main():
                 places, particle_radius=RADIUS, smoothing_length=2.0, cube_size=CELL / RADIUS,
                 iso_surface_threshold=ISOVALUE).mesh
             return len(mesh.vertices), len(mesh.triangles)
-        row("splashsurf, without normals", run_splashsurf, cloud, places)
+        row("splashsurf, without normals", run_splashsurf, places)
     if options.vtk:
         run_vtk(cloud, places)
 
@@ -197,8 +190,8 @@ def run_vtk(cloud, places):
         splatter.Update()
         return contour(splatter.GetOutput(), "SplatterValues", ISOVALUE)
 
-    row("vtkSPHInterpolator, vtkFlyingEdges3D", run_sph, cloud, places)
-    row("vtkGaussianSplatter, vtkFlyingEdges3D", run_splatter, cloud, places)
+    row("vtkSPHInterpolator, vtkFlyingEdges3D", run_sph, places)
+    row("vtkGaussianSplatter, vtkFlyingEdges3D", run_splatter, places)
 
 
 main()

@@ -5,7 +5,6 @@ a display. float32, 1024 x 1024 pixels, sample distance half a voxel, light on, 
 Columns: `first`, the first picture; `turn`, a picture after the camera moved; `change`, after another isovalue or
 opacity."""
 import os
-import time
 
 from bench_common import ISOVALUES, milliseconds, parser_of, volume
 
@@ -15,8 +14,6 @@ parser.add_argument("--pixels", type=int, default=1024, help="of the picture, pe
 parser.add_argument("--changes", type=int, default=5, help="of which the median is printed (5)")
 parser.add_argument("--volume", choices=tuple(ISOVALUES), help="only this one")
 parser.add_argument("--save", help="write the last picture of each row into this folder")
-parser.add_argument("--stops", type=int, help="instead: stop so many pictures of the CPU at random times by "
-                    "AbortCheckEvent; from the wish to the end of Render()")
 options = parser.parse_args()
 
 import numpy  # noqa: E402
@@ -92,30 +89,7 @@ def measure(what, mapper, image, isovalue, isosurface):
         writer.Write()
 
 
-def measure_stops(what, image, isovalue, isosurface):
-    mapper, (look, _) = vtkPMBVolumeMapper(), look_of(image, isovalue, isosurface)
-    mapper.SetDevice(1)
-    window, _ = open_window(mapper, image, look, isosurface)
-    window.Render()
-    whole, wish, waits = milliseconds(window.Render), 0, []
-    window.AddObserver("AbortCheckEvent", lambda *_: window.SetAbortRender(1 if time.perf_counter() >= wish else 0))
-    for place in numpy.random.default_rng(1).uniform(0, .9 * whole, options.stops):
-        wish = time.perf_counter() + place / 1e3
-        window.Render()
-        waits += [] if mapper.GetLastDevice() else [1e3 * (time.perf_counter() - wish)]
-    print(f"| {what} | {whole:.0f} | {len(waits)} | {numpy.median(waits):.0f} | {max(waits):.0f} |", flush=True)
-
-
 def main():
-    if options.stops:
-        print("| volume, blend mode | whole picture | stops | median | greatest |\n|---|---|---|---|---|")
-        size = options.size or 512
-        for name in [options.volume] if options.volume else ISOVALUES:
-            image = volume(name, size)
-            for isosurface in (True, False):
-                mode = "isosurface" if isosurface else "composite"
-                measure_stops(f"{name} {size}^3, {mode}", image, ISOVALUES[name], isosurface)
-        return
     probe = vtkPMBVolumeMapper()
     measure("a volume of 16^3", probe, volume("cayley", 16), -0.012, True)
     print("vtkPMBVolumeMapper computes on", probe.GetLastDevice())

@@ -99,7 +99,7 @@ static void one_volume_on_all(void)
   setenv("PMB_TEST_DEVICES", "255", 1);
   OWNED_PAIR p = pair_new();
   test_rng rng = { 46 };
-  for (int n = 0; n < (is_short() ? 60 : 600); n++) {
+  for (int n = 0; n < (is_short() ? 20 : 600); n++) {
     double isovalues[3];
     OWNED_VOLUME v;
     volume_random(&v, rng_int(&rng, 2, 70), rng_int(&rng, 2, 20), rng_int(&rng, 1, 40), &rng);
