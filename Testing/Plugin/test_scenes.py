@@ -423,7 +423,7 @@ def table(options):
                 with Messages() as log:
                     SCENES[scene](made)
                     pictures = made.pictures()
-                if options.gpu and scene == "defaults":
+                if options.gpu and scene == "defaults" and "Particle" not in name:  # points in double precision
                     check_on_gpu(made)
                 text, holds = compare(*pictures, limits_of(row))
                 equal(LEAKED.sub("", log.text()), "", "messages")
