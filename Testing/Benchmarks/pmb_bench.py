@@ -6,6 +6,7 @@ Without a kind: the filter on the CPU against vtkFlyingEdges3D and vtkContourFil
   --picture    time from a changed isovalue to the picture in ParaView
   --rays       ray casting against VTK's volume mappers; on a GPU the figures of a paper too
   --particles  surfaces of particles against VTK's filters
+  --scale      volumes divided among 1, 2, 4 GPUs and so on
   --papers     the tables of the papers with their systems on the GPU
   --python     the Python package against scikit-image, PyMCubes and pysplashsurf
 
@@ -27,6 +28,7 @@ KINDS = {
     "picture": ("bench_picture.py", ["display"]),
     "rays": ("bench_rays.py", ["display", "rays_of_gpu"]),
     "particles": ("bench_particles.py", [PLUGIN]),
+    "scale": (None, ["gpu", "pmb_bench_gpu"]),
     "papers": (None, ["or_cpu", "pmb_bench_papers"]),
     "python": ("bench_python.py", ["wheel"]),
 }
@@ -67,7 +69,9 @@ def main():
         return
     script = HERE / (KINDS[kind][0] or "")
     pvpython = ["pvpython", "--no-mpi", script]
-    if not wanted:
+    if not wanted and not KINDS[kind][0]:
+        print(__doc__)
+    elif not wanted:
         run(sys.executable, script, *words)
     elif kind == "papers":
         scans = pathlib.Path(os.environ["PMB_BUILD_DIR"], "papers_scans")
@@ -75,6 +79,10 @@ def main():
             run("pvpython", TOP / "Data" / "scans.py", scans)
             words = ["--scans", scans, *words]
         run(built("bin", "pmb_bench_papers", "pmb_bench_papers"), *words)
+    elif kind == "scale":
+        gpus = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True).stdout.count("UUID")
+        for count in (1 << n for n in range(gpus.bit_length())):
+            run(built("bin", "pmb_bench_gpu", "pmb_bench_gpu"), "1", "3", (1 << count) - 1)  # 512^3 and 1024^3
     elif kind == "python":
         run(pathlib.Path(os.environ["PMB_BUILD_DIR"], "python", "bin", "python"), script, *words)
     elif "display" in wanted:  # ParaView loads the plugin, which knows where the package is
