@@ -200,6 +200,10 @@ pmb_status Surface::KeepRanges(pmb_context* context, vtkDataArray* skipped, vtkP
       status = FindAndKeepRange(context, array, array);
     }
   }
+  if (vtkPMBPrivateMembers::Has("array-ranges"))
+  {
+    vtkPMBPrivateMembers::ArrayRanges<vtkFieldData>::Set(arrays);
+  }
   return status;
 }
 }

@@ -7,6 +7,7 @@
 //
 //   point-bounds    vtkPoints::Bounds; off: VTK passes over the points to find them
 //   cell-bounds     vtkPolyData::CellsBounds; off: VTK walks over the cells to find them
+//   array-ranges    vtkFieldData::Ranges; off: ParaView 6.1 passes over the arrays to find them
 //   vertex-buffers  vtkOpenGLVertexBufferObjectGroup::UsedVBOs; off: each mesh gets new buffers
 //   mapper          the helpers of vtkCompositePolyDataMapper; off: VTK's own mapper draws
 //   definitions     ParaView's definitions of representations; off: no Isosurface and no PMB Volume, VTK's own mapper draws
@@ -58,6 +59,38 @@ struct CellBounds : Mesh
     {
       mesh->GetBounds(mesh->*(&CellBounds::CellsBounds));
       (mesh->*(&CellBounds::CellsBoundsTime)).Modified();
+    }
+  }
+};
+
+template <typename Fields> // vtkFieldData
+struct ArrayRanges : Fields
+{
+  // To those that the arrays have kept.
+  static void Set(Fields* fields)
+  {
+    if constexpr (AreTried && VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 2, 0))
+    {
+      for (int i = 0; i < fields->GetNumberOfArrays(); ++i)
+      {
+        auto* array = fields->GetArray(i);
+        const int last = array ? array->GetNumberOfComponents() - 1 : -1;
+        if (last >= 0 && array->HasInformation() && array->GetInformation()->Has(array->PER_COMPONENT()))
+        {
+          for (int component = -1; component <= last; ++component)
+          {
+            const int kind = component < 0 ? 0 : 1, at = std::max(0, 2 * component);
+            auto& [time, ghosts, ranges] = (fields->*(&ArrayRanges::Ranges))[i][kind];
+            auto& [finite_time, finite_ghosts, finite] = (fields->*(&ArrayRanges::FiniteRanges))[i][kind];
+            ranges.resize(2 * (last + 1));
+            finite.resize(2 * (last + 1));
+            array->GetRange(&ranges[at], component);
+            array->GetFiniteRange(&finite[at], component);
+            time = finite_time = array->GetMTime();
+            ghosts = finite_ghosts = 0;
+          }
+        }
+      }
     }
   }
 };

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The surface of particles: vtkPMBParticleSurface beside vtkSPHInterpolator and vtkGaussianSplatter with Contour, and beside
-splashsurf where Python finds pysplashsurf (the same kernel, cell size and isovalue). Radius 0.5, smoothing length 1, cells
-of 0.25. Runs in pvpython.
+"""The surface of particles: vtkPMBParticleSurface beside splashsurf where Python finds pysplashsurf (the same kernel, cell
+size and isovalue). Radius 0.5, smoothing length 1, cells of 0.25. Runs in pvpython.
 
 Column MB: the most memory that a run takes beside what the process had before."""
 import os
@@ -17,8 +16,6 @@ parser.add_argument("--scene", choices=("dam", "galaxy", "molecules", "box"), de
 parser.add_argument("--particles", type=int, default=200000, help="about so many (200000)")
 parser.add_argument("--threads", type=int, default=1, help="of each (1)")
 parser.add_argument("--runs", type=int, default=3, help="of which the fastest counts (3)")
-parser.add_argument("--vtk", action="store_true", help="VTK's filters too: they fill a grid over the whole box, which takes "
-                    "minutes for 50000 particles or more")
 options = parser.parse_args()
 os.environ["RAYON_NUM_THREADS"] = os.environ["VTK_SMP_MAX_THREADS"] = str(options.threads)
 
@@ -27,10 +24,7 @@ from paraview import simple  # noqa: E402, F401: loads the plugin, which knows w
 from pmb import vtkPMBParticleSurface  # noqa: E402
 from vtkmodules.util.numpy_support import numpy_to_vtk  # noqa: E402
 from vtkmodules.vtkCommonCore import vtkPoints  # noqa: E402
-from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData  # noqa: E402
-from vtkmodules.vtkFiltersCore import vtkFlyingEdges3D  # noqa: E402
-from vtkmodules.vtkFiltersPoints import vtkSPHCubicKernel, vtkSPHInterpolator  # noqa: E402
-from vtkmodules.vtkImagingHybrid import vtkGaussianSplatter  # noqa: E402
+from vtkmodules.vtkCommonDataModel import vtkPolyData  # noqa: E402
 
 RADIUS, CELL, ISOVALUE = 0.5, 0.25, 0.6
 
@@ -147,51 +141,6 @@ def main():
                 iso_surface_threshold=ISOVALUE).mesh
             return len(mesh.vertices), len(mesh.triangles)
         row("splashsurf, without normals", run_splashsurf, places)
-    if options.vtk:
-        run_vtk(cloud, places)
-
-
-def run_vtk(cloud, places):
-    bounds = cloud.GetBounds()
-    bounds = [bound + side * 2 for bound, side in zip(bounds, (-1, 1) * 3)]
-    dims = [int((bounds[2 * a + 1] - bounds[2 * a]) / CELL) + 1 for a in range(3)]
-    grid = vtkImageData()
-    grid.SetDimensions(dims)
-    grid.SetOrigin(bounds[::2])
-    grid.SetSpacing(CELL, CELL, CELL)
-
-    def contour(image, array, isovalue):
-        surface = vtkFlyingEdges3D()
-        surface.SetInputData(image)
-        surface.SetInputArrayToProcess(0, 0, 0, 0, array)
-        surface.SetValue(0, isovalue)
-        surface.Update()
-        return surface.GetOutput().GetNumberOfPoints(), surface.GetOutput().GetNumberOfPolys()
-
-    def run_sph():
-        kernel, sph = vtkSPHCubicKernel(), vtkSPHInterpolator()
-        kernel.SetSpatialStep(2 * RADIUS)
-        sph.SetInputData(grid)
-        sph.SetSourceData(cloud)
-        sph.SetKernel(kernel)
-        sph.ComputeShepardSumOn()
-        sph.Update()
-        return contour(sph.GetOutput(), sph.GetShepardSumArrayName(), ISOVALUE)
-
-    def run_splatter():
-        splatter = vtkGaussianSplatter()
-        splatter.SetInputData(cloud)
-        splatter.SetSampleDimensions(dims)
-        splatter.SetModelBounds(bounds)
-        splatter.SetRadius(2 * RADIUS / max(bounds[2 * a + 1] - bounds[2 * a] for a in range(3)))
-        splatter.ScalarWarpingOff()
-        splatter.NormalWarpingOff()
-        splatter.SetAccumulationModeToSum()
-        splatter.Update()
-        return contour(splatter.GetOutput(), "SplatterValues", ISOVALUE)
-
-    row("vtkSPHInterpolator, vtkFlyingEdges3D", run_sph, places)
-    row("vtkGaussianSplatter, vtkFlyingEdges3D", run_splatter, places)
 
 
 main()

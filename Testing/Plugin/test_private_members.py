@@ -65,7 +65,7 @@ def draw():
 def test_each_can_be_missing():
     whole = draw()
     true(whole["direct"] > 0 and whole["isovalues"] > 200, f"all is there: {whole['direct']}, {whole['isovalues']}")
-    for feature in ("point-bounds", "cell-bounds", "vertex-buffers", "mapper", "domains"):
+    for feature in ("point-bounds", "cell-bounds", "array-ranges", "vertex-buffers", "mapper", "domains"):
         os.environ["PMB_WITHOUT"] = feature
         what = draw()
         for ours, theirs in zip(what["pictures"], whole["pictures"]):

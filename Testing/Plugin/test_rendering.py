@@ -319,6 +319,12 @@ def test_information():
         for i in range(mesh.GetPointData().GetNumberOfArrays()):
             name = mesh.GetPointData().GetArrayName(i)
             pairs.append((mesh.GetPointData().GetArray(name), copy.GetPointData().GetArray(name)))
+            for component in range(-1, pairs[-1][0].GetNumberOfComponents()):
+                for ask in ("GetRange", "GetFiniteRange"):  # of the fields, as ParaView 6.1 does
+                    found = [[0, 0], [0, 0]]
+                    for fields, one in zip((mesh, copy), found):
+                        getattr(fields.GetPointData(), ask)(name, one, component)
+                    equal(repr(found[0]), repr(found[1]), f"{ask} of fields: {name}, {component}")
         true(len(pairs) > 2, "arrays")
         for kept, plain in pairs:
             fresh = plain.NewInstance()
