@@ -300,18 +300,17 @@ typedef struct pmb_measures {
 /* Facts about a context, its volume and its last calls. */
 typedef struct pmb_info {
   size_t struct_size;
-  double minimum, maximum; /* over the finite, visible samples of the volume; minimum > maximum: no such sample */
-  int64_t bricks;          /* of the bound volume */
-  int64_t active_bricks;   /* of the last isovalue counted */
-  int64_t
-    nonfinite_bricks;      /* those with a NaN or an infinity among their samples or halo, of the layers to extract */
-  int64_t bytes;           /* that the context holds now, outside the caller's volume and mesh */
-  int64_t peak_bytes;      /* the most it ever held */
-  int threads;             /* workers in use */
-  const char *path;        /* instruction set in use, e.g. "avx2"; static */
-  pmb_device device;       /* in use: PMB_DEVICE_CPU or PMB_DEVICE_GPU */
-  const char *device_note; /* automatic: why no GPU is in use; else NULL; valid as long as the context */
-  int64_t device_bytes;    /* that the context holds on the GPU now, a shared volume included */
+  double minimum, maximum;   /* over the finite, visible samples of the volume; minimum > maximum: no such sample */
+  int64_t bricks;            /* of the bound volume */
+  int64_t active_bricks;     /* of the last isovalue counted */
+  int64_t nonfinite_bricks;  /* of the layers to extract, with a NaN or an infinity among their samples or halo */
+  int64_t bytes;             /* that the context holds now, outside the caller's volume and mesh */
+  int64_t peak_bytes;        /* the most it ever held */
+  int threads;               /* workers in use */
+  const char *path;          /* instruction set in use, e.g. "avx2"; static */
+  pmb_device device;         /* in use: PMB_DEVICE_CPU or PMB_DEVICE_GPU */
+  const char *device_note;   /* automatic: why no GPU is in use; else NULL; valid as long as the context */
+  int64_t device_bytes;      /* that the context holds on the GPU now, a shared volume included */
   int64_t device_peak_bytes; /* the most it ever held there */
   const char *device_name;   /* the GPU's, such as "NVIDIA H200"; NULL on the CPU; valid as long as the context */
   int device_number;         /* of the GPU in use, counted from 1; 0 on the CPU */

@@ -69,9 +69,8 @@ struct pmb_context {
   uint64_t last_version;  /* numbers for versions of what features keep */
   pmb_path path;
   int full_rules_only; /* the "reference" path */
-  pmb_info
-    info; /* but threads, and of bytes and peak_bytes what `memory` counts; device_number: as asked for, until the
-                        * GPU is chosen */
+  /* But threads, and of bytes and peak_bytes what `memory` counts; device_number: as asked for, until the GPU is chosen. */
+  pmb_info info;
   int64_t device_limit;
   uint64_t devices; /* as asked for, if the context can use several */
   pmb_memory memory;

@@ -111,9 +111,11 @@ int vtkPMBGeometryRepresentation::ProcessViewRequest(
       return this->GetVisibility();
     }
   }
-  const bool suppressed = this->SuppressLOD,
-             full = this->Representation == SURFACE && this->Property->GetOpacity() >= 1;
-  if (this->Postpones && !suppressed && !full && inInfo->Has(vtkPVRenderView::USE_LOD()))
+  const bool suppressed = this->SuppressLOD;
+  auto* mapper = vtkPMBPolyDataMapper::SafeDownCast(this->Mapper);
+  const bool quick = mapper->GetNumberOfDirectTriangles() > 0 && this->Property->GetOpacity() >= 1;
+  const bool turns = type == vtkPVView::REQUEST_RENDER() && inInfo->Has(vtkPVRenderView::USE_LOD());
+  if (this->Postpones && turns && !suppressed && !quick)
   {
     this->MakeLevelOfDetail(inInfo, outInfo);
   }

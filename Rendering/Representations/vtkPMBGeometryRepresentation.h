@@ -8,8 +8,8 @@
  * - No arrays vtkOriginalPointIds and vtkOriginalCellIds are made unless it has ghosts: selections take the indices of points and
  *   cells where there are no such arrays, and the arrays would hold the same.
  * - Its level of detail, which takes as long as many pictures, is made for the first picture that shows it, and not after each
- *   change as ParaView 6.1 does. An opaque surface does without: the mapper draws all of it as fast. With a server, with ranks,
- *   and where a view shows outlines while it is turned, all is as in ParaView.
+ *   change as ParaView 6.1 does. An opaque surface that the mapper draws without a walk over the cells does without: all of it
+ *   is drawn as fast. With a server, with ranks, and where a view shows outlines while it is turned, all is as in ParaView.
  * - Its bounds are those of its points. VTK would walk over all cells to find them.
  *
  * @sa vtkPMBPolyDataMapper

@@ -278,7 +278,8 @@ def test_level_of_detail():
     _, representation, view = show(contour, lambda *_: None)
     view.LODThreshold = 0
     for kind, opacity, outline, full in (("Surface", 1, 0, True), ("Surface", 1, 1, False), ("Surface", .5, 0, False),
-                                         ("Wireframe", 1, 0, False), ("Surface", 1, 0, True)):
+                                         ("Wireframe", 1, 0, False), ("Surface With Edges", 1, 0, False),
+                                         ("Surface", 1, 0, True)):
         representation.Representation, representation.Opacity, view.UseOutlineForLODRendering = kind, opacity, outline
         simple.Render(view)
         before = window_pixels(view.GetRenderWindow())
