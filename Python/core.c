@@ -54,7 +54,8 @@ static int begin(context* self)
 {
   if (self->thread)
   {
-    PyErr_SetString(PyExc_RuntimeError, "another thread is using this volume's context");
+    PyErr_SetString(PyExc_RuntimeError,
+      "the volume is in use: another thread, or the call that reports this progress, works on it");
     return 0;
   }
   self->thread = PyEval_SaveThread();

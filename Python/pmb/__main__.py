@@ -51,24 +51,33 @@ def _contour(options: argparse.Namespace) -> None:
 
 
 def _files(pattern: str, output: str) -> list[tuple[str, str]]:
-    """Pairs of an input and its output. A * in the output stands for what the first * of the input matches."""
-    if "*" not in pattern:
+    """Pairs of an input and its output. A * in the output stands for what the first * or run of ? of the input matches."""
+    if not {"*", "?"} & set(pattern):
+        if "*" in output:
+            raise ValueError(f"* of the output {output} is what * of the input matches, but {pattern} has none")
         return [(pattern, output)]
     found = sorted(glob.glob(pattern))
     if not found:
         raise FileNotFoundError(f"no file matches {pattern}")
     if "*" not in output:
         raise ValueError(f"{len(found)} files match {pattern}: the output {output} needs a * too")
-    place = re.compile(re.escape(pattern).replace(r"\*", "(.*)").replace(r"\?", "."))
+    place = re.compile(re.sub(r"(\\\?)+", lambda run: f"({'.' * (len(run[0]) // 2)})",
+                              re.escape(pattern).replace(r"\*", "(.*)")))
     pairs = []
     for path in found:
         match = place.fullmatch(path)
         pairs.append((path, output.replace("*", match[1] if match else os.path.splitext(os.path.basename(path))[0])))
+    outputs = [name for _, name in pairs]
+    twice = sorted({name for name in outputs if outputs.count(name) > 1})
+    if twice:
+        raise ValueError(f"several files that match {pattern} would become {twice[0]}: only its first * counts")
     return pairs
 
 
 def _particles(options: argparse.Namespace) -> None:
     for path, output in _files(options.points, options.output):
+        if os.path.exists(path) and os.path.exists(output) and os.path.samefile(path, output):
+            raise ValueError(f"the output {output} is the input: choose another name")
         points, arrays = read_points(path)
         mesh = pmb.particles(points, options.radius, options.kernel, cell_size=options.cell_size,
                              smoothing=options.smoothing,
@@ -111,6 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     def command(name: str, run: Callable[[argparse.Namespace], None], about: str, what: str) -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=about, description=about)
         made.set_defaults(run=run)
+        made._negative_number_matcher = re.compile(r"-\.?\d")  # before Python 3.14 it knows no -1e3
         made.add_argument("-o", "--output", required=True, metavar="FILE", help=what)
         made.add_argument("--device", help="cpu, cuda or cuda:N; default: a GPU if there is one")
         return made

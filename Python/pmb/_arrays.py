@@ -40,9 +40,12 @@ def as_numpy(value: Any, what: str) -> np.ndarray[Any, Any]:
     try:
         if hasattr(value, "__dlpack__") and not (hasattr(value, "__array__") or hasattr(value, "__array_interface__")):
             return np.from_dlpack(value)
-        return np.asarray(value)
+        array = np.asarray(value)
     except Exception as error:
         raise TypeError(f"{what} with {text_of(value)} is no array that NumPy can read: {error}") from error
+    if array.ndim == 0 and array.dtype.kind in "OSU":
+        raise TypeError(f"{what} is an array of numbers, not {value!r}")
+    return array
 
 
 def copied(array: np.ndarray[Any, Any], dtype: Any = None, order: Any = "K") -> np.ndarray[Any, Any]:
@@ -64,7 +67,7 @@ def as_samples(value: Any, what: str) -> tuple[np.ndarray[Any, Any], str]:
     array = as_numpy(value, what)
     dtype = array.dtype
     if dtype.kind == "b":
-        return array.view(np.uint8), ""
+        array, dtype = array.view(np.uint8), np.dtype(np.uint8)
     if dtype.kind == "f" and dtype.itemsize == 2:
         return copied(array, np.float32), "float16 to float32"
     if not code_of(dtype):
@@ -72,6 +75,8 @@ def as_samples(value: Any, what: str) -> tuple[np.ndarray[Any, Any], str]:
                         " .astype('float32')")
     if not dtype.isnative:
         return copied(array, dtype.newbyteorder("=")), "bytes swapped"
+    if array.ndim == 3 and not any(array.strides):  # which the core takes for packed samples
+        return copied(array), "copied: all strides are 0"
     if not array.flags.aligned or any(stride % dtype.itemsize for stride in array.strides):
         return copied(array), "copied: strides are no multiples of the item's size"
     return array, ""
@@ -80,12 +85,27 @@ def as_samples(value: Any, what: str) -> tuple[np.ndarray[Any, Any], str]:
 def numbers(value: Any, name: str, count: int = 3) -> tuple[float, ...]:
     """So many floats."""
     try:
-        found = tuple(float(number) for number in value)
+        found = tuple([float(number) for number in value])
     except (TypeError, ValueError):
         raise TypeError(f"{name} has {count} numbers, but is {value!r}") from None
     if len(found) != count:
         raise ValueError(f"{name} has {count} numbers, not {len(found)}")
     return found
+
+
+def isovalues_of(given: Any) -> tuple[float, ...]:
+    """The isovalues of a number or a list of numbers."""
+    if isinstance(given, (float, int)):
+        return (float(given),)
+    values = np.asarray(given)
+    if values.ndim > 1:
+        raise ValueError(f"an isovalue is a number or a list of numbers, but this has {text_of(values)}")
+    try:
+        if values.dtype.kind not in "biufO":  # float() reads text and times, too
+            raise TypeError
+        return tuple(float(value) for value in values.ravel())
+    except TypeError:
+        raise TypeError(f"an isovalue is a number or a list of numbers, not {given!r}") from None
 
 
 def packed(array: np.ndarray[Any, Any], order: tuple[int, ...]) -> np.ndarray[Any, Any]:

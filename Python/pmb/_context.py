@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import NamedTuple
 
 from ._core import Context
@@ -92,14 +92,17 @@ def find_device(device: object = None) -> Device:
     return Device(str(info["device"]), str(name), str(info["device_note"] or ""))
 
 
-@contextmanager
+_SILENT: AbstractContextManager[None] = nullcontext()
+
+
 def reporting(context: Context, progress: Callable[[float], object] | None, begin: float = 0.0,
-              end: float = 1.0) -> Iterator[None]:
+              end: float = 1.0) -> AbstractContextManager[None]:
     """Calls progress(fraction) while the context works, from `begin` to `end`."""
-    if progress is None:
-        yield
-        return
-    call = progress
+    return _SILENT if progress is None else _reporting(context, progress, begin, end)
+
+
+@contextmanager
+def _reporting(context: Context, call: Callable[[float], object], begin: float, end: float) -> Iterator[None]:
     context.set_progress(lambda fraction: call(begin + fraction * (end - begin)))
     try:
         yield

@@ -76,6 +76,8 @@ def as_view(value: Any, what: str) -> View:
     if not code_of(view.dtype) or not view.dtype.isnative or any(stride % view.itemsize for stride in view.strides):
         raise TypeError(f"{what} with {text_of(value)} is on a GPU, where integers and floats of 8 to 64 bits are read, with"
                         " strides that are multiples of their size: convert it there, for example by .float()")
+    if view.ndim == 3 and not any(view.strides):  # which the core takes for packed samples
+        raise TypeError(f"{what} with {text_of(value)} is one number, repeated: make it contiguous")
     return view
 
 

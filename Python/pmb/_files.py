@@ -29,7 +29,9 @@ def _ply(mesh: Mesh, path: str) -> None:
     if mesh.normals is not None:
         columns += [("n" + axis, mesh.normals[:, i]) for i, axis in enumerate("xyz")]
     for name, array in mesh.arrays.items():
-        word = re.sub(r"\W+", "_", name)
+        word, used = re.sub(r"\W+", "_", str(name)), {column for column, _ in columns}
+        while {word, word + "_0"} & used:
+            word += "_"
         columns += [(word, array)] if array.ndim == 1 else [(f"{word}_{i}", array[:, i]) for i in range(array.shape[1])]
     # PLY has no 64-bit integers.
     kinds = [c.dtype.str[1:] if c.dtype.str[1:] in _PLY else "f8" for _, c in columns]
@@ -80,7 +82,7 @@ def _vtp(mesh: Mesh, path: str) -> None:
         nonlocal offset
         values = np.ascontiguousarray(values)
         components = f' NumberOfComponents="{values.shape[1]}"' if values.ndim > 1 else ""
-        quoted = name.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+        quoted = str(name).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
         text = (f'<DataArray type="{_VTK[values.dtype.kind]}{8 * values.itemsize}" Name="{quoted}"{components}'
                 f' format="appended" offset="{offset}"/>')
         blocks.append(values)
@@ -112,7 +114,7 @@ def _vtp(mesh: Mesh, path: str) -> None:
 def _npz(mesh: Mesh, path: str) -> None:
     parts = {"points": mesh.points, "triangles": mesh.triangles, "normals": mesh.normals, "gradients": mesh.gradients}
     np.savez(path, **{name: part for name, part in parts.items() if part is not None},
-             **{"array_" + name: array for name, array in mesh.arrays.items()})
+             **{f"array_{name}": array for name, array in mesh.arrays.items()})
 
 
 WRITERS = {".ply": _ply, ".stl": _stl, ".obj": _obj, ".vtp": _vtp, ".npz": _npz}

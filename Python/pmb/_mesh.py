@@ -131,9 +131,10 @@ def emit(context: Context, sizes: list[tuple[int, int]], isovalues: tuple[float,
         output = new((n, components) if components else (n,), array.dtype)
         mesh.arrays[name] = output
         attributes.append((address_of(array), code_of(array.dtype), components or 1, address_of(output)))
-    if cells:
-        mesh.arrays[""] = new((m,), np.int64)
+    owners = new((m,), np.int64) if cells else None
     context.emit(of_particles, n, m, address_of(mesh.points), address_of(mesh.normals), address_of(mesh.gradients),
-                 address_of(mesh.triangles), INT32 if ids is np.int32 else INT64, address_of(mesh.arrays.get("")), estimator,
+                 address_of(mesh.triangles), INT32 if ids is np.int32 else INT64, address_of(owners), estimator,
                  attributes, device is not None, stream)
+    if cells:
+        mesh.arrays[""] = owners
     return mesh

@@ -113,6 +113,8 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
     length = float(radius) if radii is None else float(np.mean(host_copy(radii))) if n else 1.0
     if not length > 0:
         raise ValueError(f"radius is above 0, not {length}")
+    if not cell_size > 0:
+        raise ValueError(f"cell_size is above 0, in radii, not {cell_size}")
     if isovalue is None:
         isovalue = 0.0 if kernel == "spheres" else 0.6
     named = (masses, "masses"), (densities, "densities"), (weights, "weights")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +27,26 @@ def _package(name: str, what: str) -> Any:
         raise ImportError(f"to read {what}, install {name}: pip install {name}") from None
 
 
+@contextmanager
+def _reading(path: str, advice: str = "") -> Iterator[None]:
+    """Errors of other packages name the file, on one line."""
+    try:
+        yield
+    except (EOFError, LookupError, RuntimeError, ValueError) as error:
+        text = " ".join(str(error).rsplit("ERROR:", 1)[-1].split())
+        raise ValueError(f"{path} cannot be read: {text or type(error).__name__}{advice}") from error
+
+
+def _raw(path: str, shape: Any, dtype: str | None) -> Any:
+    with _reading(path):
+        kind, size = np.dtype(dtype or "uint8"), os.path.getsize(path)
+    needed = int(np.prod(shape, dtype=np.int64)) * kind.itemsize
+    if min(shape) < 1 or size != needed:
+        raise ValueError(f"{path} has {size} bytes, but {' x '.join(map(str, shape))} samples of {kind} have {needed}:"
+                         " give another --shape or --dtype")
+    return np.memmap(path, kind, "r", shape=tuple(shape))
+
+
 def _by_simpleitk(path: str) -> Scan:
     itk = _package("SimpleITK", path)
     if os.path.isdir(path):
@@ -39,7 +61,8 @@ def _by_simpleitk(path: str) -> Scan:
         reader.SetFileNames(files)
         image = reader.Execute()
     else:
-        image = itk.ReadImage(path)
+        with _reading(path, "; for raw samples give --shape and --dtype"):
+            image = itk.ReadImage(path)
     if image.GetDimension() != 3:
         raise ValueError(f"{path} has {image.GetDimension()} dimensions, not 3")
     direction = np.reshape(image.GetDirection(), (3, 3))
@@ -69,9 +92,10 @@ def read_volume(path: str, array: str | None = None, shape: Any = None, dtype: s
     if not os.path.exists(path):
         raise FileNotFoundError(f"there is no file or folder {path}")
     if shape is not None:
-        return Scan(np.memmap(path, dtype or "uint8", "r", shape=tuple(shape)))
+        return Scan(_raw(path, shape, dtype))
     if ending == ".npy":
-        return Scan(np.load(path, mmap_mode="r"))
+        with _reading(path):
+            return Scan(np.load(path, mmap_mode="r"))
     return _by_vtk(path, array) if ending == ".vti" else _by_simpleitk(path)
 
 
@@ -91,22 +115,43 @@ def _points_by_vtk(path: str, ending: str) -> tuple[Any, dict[str, Any]]:
     return vtk_to_numpy(data.GetPoints().GetData()), named
 
 
+def _xyz(path: str) -> Any:
+    """Positions in text with columns x y z, of a molecule (number of atoms, a comment, lines of a name and a place), or in
+    packed float32."""
+    with open(path, "rb") as file:
+        head = file.read(4096)
+    if b"\0" in head:
+        return np.fromfile(path, "<f4").reshape(-1, 3)
+    if head.split(b"\n", 1)[0].strip().isdigit():
+        return np.loadtxt(path, skiprows=2, usecols=(1, 2, 3), ndmin=2)
+    return np.loadtxt(path, usecols=(0, 1, 2), ndmin=2)
+
+
+def _csv(path: str) -> tuple[Any, dict[str, Any]]:
+    """Positions and other columns. ParaView writes Points:0, Points:1 and Points:2, or _ in place of the colon."""
+    if os.path.getsize(path) == 0:
+        raise EOFError("it is empty")
+    table = np.atleast_1d(np.genfromtxt(path, delimiter=",", names=True))
+    names = {name.lower(): name for name in table.dtype.names or ()}
+    for axes in (("x", "y", "z"), ("points0", "points1", "points2"), ("points_0", "points_1", "points_2")):
+        if set(axes) <= set(names):
+            return (np.stack([table[names[axis]] for axis in axes], axis=1),
+                    {name: table[name].copy() for low, name in names.items() if low not in axes})
+    raise ValueError(f"it has no columns named x, y and z, but {', '.join(names.values())}")
+
+
 def read_points(path: str) -> tuple[Any, dict[str, Any]]:
-    """Reads positions and their arrays from .vtp .vtu .ply .npy, .xyz (columns x y z) or .csv (columns named x, y, z)."""
+    """Reads positions and their arrays from .vtp .vtu .ply .npy, .xyz or .csv (columns named x, y, z)."""
     ending = os.path.splitext(path)[1].lower()
     if not os.path.exists(path):
         raise FileNotFoundError(f"there is no file {path}")
     if ending in (".vtp", ".vtu", ".ply"):
         return _points_by_vtk(path, ending)
-    if ending == ".npy":
-        return np.load(path)[:, :3], {}
-    if ending == ".xyz":
-        return np.loadtxt(path, usecols=(0, 1, 2), ndmin=2), {}
-    if ending == ".csv":
-        table = np.atleast_1d(np.genfromtxt(path, delimiter=",", names=True))
-        names = {name.lower(): name for name in table.dtype.names or ()}
-        if not {"x", "y", "z"} <= set(names):
-            raise ValueError(f"{path} has no columns named x, y and z, but {', '.join(names)}")
-        return (np.stack([table[names[axis]] for axis in "xyz"], axis=1),
-                {name: table[name].copy() for low, name in names.items() if low not in "xyz"})
+    with _reading(path):
+        if ending == ".npy":
+            return np.load(path)[:, :3], {}
+        if ending == ".xyz":
+            return _xyz(path), {}
+        if ending == ".csv":
+            return _csv(path)
     raise ValueError(f"particles are read from .vtp .vtu .ply .xyz .csv .npy, not from {path}")

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from . import _context
-from ._arrays import address_of, numbers, text_of
+from ._arrays import address_of, isovalues_of, numbers, text_of
 from ._core import finish_picture
 from ._device import DeviceArray
-from ._volume import Volume
+from ._volume import Volume, widened
 
 _MODES = {"isosurface": 0, "composite": 1, "maximum": 2, "minimum": 3, "average": 4}
 _COLORS = ((0.85, 0.65, 0.45, 1), (0.35, 0.55, 0.85, 1), (0.45, 0.75, 0.4, 1), (0.8, 0.4, 0.55, 1))
@@ -49,6 +49,8 @@ class Camera:
         middle = corners.mean(axis=0)
         if not 0 <= self.angle < 180:
             raise ValueError(f"the camera's angle is from 0 to below 180 degrees, not {self.angle}")
+        if not 0 < self.zoom < np.inf:
+            raise ValueError(f"the camera's zoom is above 0, not {self.zoom}")
         reach = float(np.linalg.norm(corners - middle, axis=1).max()) or 1.0
         focus = middle if self.focus is None else np.asarray(numbers(self.focus, "the camera's focus"))
         half = np.radians(self.angle) / 2
@@ -157,7 +159,7 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
     mode = mode or ("composite" if isovalue is None else "isosurface")
     if mode not in _MODES:
         raise ValueError(f"mode is one of {', '.join(_MODES)}, not {mode!r}")
-    values = np.atleast_1d(np.asarray([] if isovalue is None else isovalue, float))
+    values = isovalues_of([] if isovalue is None else isovalue)
     if mode == "isosurface" and not 1 <= len(values) <= 16:
         raise ValueError(f"a picture shows 1 to 16 isovalues, not {len(values)}")
     given = np.atleast_2d(np.asarray(_COLORS if colors is None else colors, float))
@@ -173,9 +175,7 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
     if width < 1 or height < 1:
         raise ValueError(f"a picture has at least one pixel each way, not {width} x {height}")
     info = volume.info()
-    low, high = range or (float(info["minimum"] or 0), float(info["maximum"] or 0))
-    if not range and not low <= high:  # no sample is finite
-        low = high = 0.0
+    low, high = range or widened(float(info["minimum"] or 0), float(info["maximum"] or 0))
     table = _table(colormap, mode == "composite")
     if opacity is not None:
         curve = np.asarray(opacity, float).ravel()
@@ -195,10 +195,11 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
         raise TypeError(f"camera is a pmb.Camera, not {camera!r}")
     clip = (camera or Camera()).matrix(corners, width / height)
     diagonal = float(np.linalg.norm(corners.max(axis=0) - corners.min(axis=0)))
+    unit = unit or diagonal / 50 or 1.0
     light = (0.15, 0.75, 0.2) if shade else (1.0, 0.0, 0.0)  # ambient, diffuse, specular
     with volume._lock, _context.reporting(volume._used(), progress):
         volume._used().cast_rays(_MODES[mode], width, height, clip.ravel().tolist(), step, 0, levels, address_of(table),
-                                 len(table), low, high if high > low else low + 1, unit or diagonal / 50, 0, 0, 0.0, 1,
+                                 len(table), low, high if high > low else low + 1, unit, 0, 0, 0.0, 1,
                                  shade, *light, 20.0, address_of(pixels), 0, gpu is not None)
     finish_picture(address_of(pixels), address_of(picture), width, height, behind, -1 if gpu is None else gpu)
     return picture

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from threading import Lock
+from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _context
-from ._arrays import address_of, as_numpy, as_samples, code_of, numbers, packed, text_of
+from ._arrays import address_of, as_numpy, as_samples, code_of, isovalues_of, numbers, packed, text_of
 from ._core import Context
 from ._device import View, as_view, beside, device_for, is_on_device
 from ._mesh import Mesh, emit
 
-_IDENTITY = (1.0, 1.0, 1.0), (0.0, 0.0, 0.0), None
+_IDENTITY = (1.0, 1.0, 1.0), (0.0, 0.0, 0.0)
+_STRAIGHT = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
 ESTIMATORS = {"central": 0, "forward": 1, "sobel": 2}
 
 
@@ -29,19 +30,29 @@ class Histogram(NamedTuple):
     edges: np.ndarray[Any, Any]
 
 
+def widened(low: float, high: float) -> tuple[float, float]:
+    """The range itself, a wider one of equal samples, or 0 to 1 if none is finite."""
+    if not low <= high:
+        return 0.0, 1.0
+    pad = 0.0 if low < high else max(0.5, 1e-6 * abs(low))
+    return low - pad, high + pad
+
+
 def _matrix(order: tuple[int, ...], spacing: Any, origin: Any, direction: Any) -> tuple[float, ...]:
     """The core's 3 x 4 matrix. Its axis i is axis order[i] of the array."""
     steps, first = numbers(spacing, "spacing"), numbers(origin, "origin")
-    turn = np.identity(3) if direction is None else np.asarray(direction, np.float64)
-    if turn.shape != (3, 3):
-        raise ValueError(f"direction is a 3 x 3 matrix, but has shape {turn.shape}")
-    columns = turn.tolist()
+    turn = _STRAIGHT
+    if direction is not None:
+        given = np.asarray(direction, np.float64)
+        if given.shape != (3, 3):
+            raise ValueError(f"direction is a 3 x 3 matrix, but has shape {given.shape}")
+        turn = given.tolist()
+    a, b, c = order
     matrix: list[float] = []
-    for row in range(3):
-        matrix += [columns[row][axis] * steps[axis] for axis in order]
-        matrix.append(first[row])
+    for row, place in zip(turn, first):
+        matrix += row[a] * steps[a], row[b] * steps[b], row[c] * steps[c], place
     if not any(matrix):  # which the core takes for the identity
-        raise ValueError(f"spacing {steps} and direction {columns} put all samples in one place")
+        raise ValueError(f"spacing {steps} and direction {turn} put all samples in one place")
     return tuple(matrix)
 
 
@@ -67,6 +78,7 @@ class Volume:
         Sample (i, j, k) lies at ``origin + direction @ (spacing * (i, j, k))``.
     mask : bool array, optional
         Of the array's shape: only cells between True samples count. One shorter along each axis: only True cells count.
+        None: a NumPy masked array's own mask hides samples.
     device : None, "cpu", "cuda" or "cuda:N"
         None: where the array is; for an array in host memory a GPU if there is one, else the CPU.
     progress : callable, optional
@@ -92,7 +104,10 @@ class Volume:
         if isinstance(self._array, View):
             self._gpu, self._stream = self._array.device, self._array.stream
             device = device_for(self._array, device, "the volume")
-        self._lock = Lock()
+        elif mask is None and isinstance(array, np.ma.MaskedArray):
+            mask = ~np.ma.getmaskarray(array)
+        self._given = array if self.converted else None
+        self._lock = RLock()  # so that a call from progress= gets an error, and does not wait for itself
         strides, size = self._array.strides, self._array.itemsize
         if self._array.ndim != 3 or 0 in self._array.shape:
             raise ValueError(f"a volume has three axes and at least one sample, but this has {text_of(self._array)}")
@@ -103,7 +118,7 @@ class Volume:
         self._dims = tuple(self._array.shape[axis] for axis in self._order)
         self._flags = self._flags_of(mask)
         self._context, self._key = _context.take(device)
-        self.update(progress)
+        self._bind(progress)
 
     def _flags_of(self, mask: Any) -> tuple[np.ndarray[Any, Any] | None, np.ndarray[Any, Any] | None]:
         """A byte per sample or per cell, 1 where hidden."""
@@ -131,7 +146,12 @@ class Volume:
         return f"<pmb.Volume: {text_of(self._array)} on {self.info()['device']}>"
 
     def update(self, progress: Callable[[float], object] | None = None) -> None:
-        """Read the samples again, after they have changed."""
+        """Read the samples again, after they have changed. A mask stays as it was."""
+        if self.converted:
+            self._array, _ = as_samples(self._given, "the volume")
+        self._bind(progress)
+
+    def _bind(self, progress: Callable[[float], object] | None) -> None:
         a = self._array
         with self._lock, _context.reporting(self._used(), progress):
             self._used().bind(address_of(a), code_of(a.dtype), self._dims, self._steps, self._matrix,
@@ -145,12 +165,18 @@ class Volume:
 
     def close(self) -> None:
         """Give the array and the summary free. Garbage collection does it too."""
-        if self._context is not None:
-            context, self._context = self._context, None
+        if self._context is None:
+            return
+        with self._lock:
+            context = self._used()
             # The next tensor of this shape takes over what little the context has on the GPU beside it.
             if self._gpu is None or int(context.info()["device_bytes"] or 0) > _context.KEPT_BYTES:
                 context.unbind()
+            self._context = None
             _context.give_back(context, self._key)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Volume cannot be copied or pickled: make another one of the same array")
 
     def __enter__(self) -> Volume:
         return self
@@ -177,6 +203,8 @@ class Volume:
         most : int
             The most isovalues to return.
         """
+        if most < 0:
+            raise ValueError(f"most is the number of isovalues to return, 0 or more, not {most}")
         with self._lock:
             return self._used().suggest(most)
 
@@ -193,7 +221,7 @@ class Volume:
         with self._lock:
             if range is None:
                 info = self._used().info()
-                range = float(info["minimum"] or 0), float(info["maximum"] or 0)
+                range = widened(float(info["minimum"] or 0), float(info["maximum"] or 0))
             crossed, touched = np.zeros(max(bins, 0), np.int64), np.zeros(max(bins, 0), np.int64)
             self._used().histogram(range[0], range[1], bins, address_of(crossed), address_of(touched))
         return Histogram(crossed, touched, np.linspace(range[0], range[1], bins + 1))
@@ -232,13 +260,7 @@ class Volume:
                 arrays: Mapping[str, Any] | None = None, degenerate: bool = False, estimator: str = "central",
                 progress: Callable[[float], object] | None = None, _cells: bool = False) -> Mesh:
         """Extract the isosurfaces of one or several isovalues. See `pmb.contour` for the parameters."""
-        if isinstance(isovalue, (float, int)):
-            isovalues: tuple[float, ...] = (float(isovalue),)
-        else:
-            values = np.asarray(isovalue, np.float64)
-            if values.ndim > 1:
-                raise ValueError(f"an isovalue is a number or a list of numbers, but this has {text_of(values)}")
-            isovalues = tuple(np.atleast_1d(values).tolist())
+        isovalues = isovalues_of(isovalue)
         if estimator not in ESTIMATORS:
             raise ValueError(f"estimator is one of {', '.join(ESTIMATORS)}, not {estimator!r}")
         ready = self._packed_arrays(arrays) if arrays else {}
@@ -308,7 +330,8 @@ def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[fl
     options: dict[str, Any] = dict(normals=normals, gradients=gradients, arrays=arrays, degenerate=degenerate,
                                    estimator=estimator)
     if isinstance(volume, Volume):
-        if (tuple(spacing), tuple(origin), direction) != _IDENTITY or mask is not None or device is not None:
+        moved = not np.array_equal(spacing, _IDENTITY[0]) or not np.array_equal(origin, _IDENTITY[1])
+        if moved or not all(option is None for option in (direction, mask, device)):
             raise ValueError("a Volume has its own spacing, origin, direction, mask and device: set them there")
         return volume.contour(isovalue, progress=progress, **options)
     first = second = progress

@@ -80,4 +80,7 @@ class Accessor:
         return pyvista.wrap(_vtk.polydata(particles(cloud.points, radius, kernel, **options)))
 
 
-pyvista.register_dataset_accessor("pmb", pyvista.DataSet)(Accessor)
+if hasattr(pyvista, "register_dataset_accessor"):
+    pyvista.register_dataset_accessor("pmb", pyvista.DataSet)(Accessor)
+else:
+    setattr(pyvista.DataSet, "pmb", property(Accessor))

@@ -83,7 +83,10 @@ def volume(image: Any, array: str | None = None, device: Any = None) -> Volume:
     data = image.GetPointData()
     samples = data.GetScalars() if array is None else data.GetArray(array)
     if samples is None or samples.GetNumberOfComponents() != 1:
-        raise ValueError(f"the image has no point array {array or 'of scalars'} with one component")
+        points, cells = ([part.GetArrayName(i) for i in range(part.GetNumberOfArrays())]
+                         for part in (data, image.GetCellData()))
+        raise ValueError(f"the image has no point array {array or 'of scalars'} with one component, but point arrays"
+                         f" {points} and cell arrays {cells}")
     extent = image.GetExtent()
     origin = [0.0, 0.0, 0.0]
     image.TransformIndexToPhysicalPoint(extent[0], extent[2], extent[4], origin)

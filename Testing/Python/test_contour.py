@@ -73,7 +73,7 @@ def test_arrays_follow_the_points(ball):
     index = np.stack(np.broadcast_arrays(*np.ogrid[:21, :24, :27]), axis=-1).astype(np.float32)
     for volume in (ball, np.asfortranarray(ball)):
         mesh = pmb.contour(volume, -0.5, arrays={"index": index, "x": np.asfortranarray(index[..., 0]),
-                                                 "half": ball.astype("f2")})
+                                                 "half": ball.astype("f2"), "": ball})
         assert np.allclose(mesh.arrays["index"], mesh.points, atol=1e-5)
         assert np.allclose(mesh.arrays["x"], mesh.points[:, 0], atol=1e-5)
         assert mesh.arrays["half"].dtype == np.float32
@@ -105,6 +105,7 @@ def test_volume_keeps_the_summary(ball):
         assert (info["minimum"], info["maximum"]) == (ball.min(), ball.max()) and info["device"] in ("cpu", "cuda")
         assert volume.suggest(2) and all(ball.min() <= level <= ball.max() for level in volume.suggest(2))
         histogram = volume.histogram(bins=16)
+        assert pmb.Volume(np.ones((4, 4, 4))).histogram(2).touched.sum() == 1
         assert len(histogram.crossed) == 16 and len(histogram.edges) == 17 and histogram.crossed.max() > 0
         ball[...] = 0
         volume.update()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What callers may pass: other libraries' arrays, wrong input, threads, forks, Ctrl-C, and memory."""
 import array
+import copy
 import gc
 import os
 import signal
@@ -57,6 +58,15 @@ def test_conversions(ball):
     assert pmb.Volume(ball.astype(">f4")).converted == "bytes swapped"
     assert pmb.Volume(ball > -0.5).converted == "" and pmb.Volume(ball).converted == ""
     assert np.array_equal(pmb.contour(ball > -0.5, 0.5).points, pmb.contour((ball > -0.5).astype("u1"), 0.5).points)
+    for value in (5.0, True):  # all strides are 0
+        assert len(pmb.contour(np.broadcast_to(value, (64, 64, 64)), 0.5).points) == 0
+    swapped = ball.astype(">f4")
+    volume = pmb.Volume(swapped)
+    swapped[...] = 0
+    volume.update()
+    assert volume.info()["maximum"] == 0
+    masked = np.ma.masked_array(ball, np.arange(ball.size).reshape(ball.shape) % 7 == 0)
+    assert np.array_equal(pmb.contour(masked, -0.5).points, pmb.contour(ball, -0.5, mask=~masked.mask).points)
     locked = ball.copy()
     locked.flags.writeable = False
     assert np.shares_memory(pmb.Volume(locked)._array, locked)
@@ -72,7 +82,8 @@ def test_conversions(ball):
     (np.zeros((4, 4, 4), "g"), TypeError, ["(4, 4, 4)", "longdouble" if np.longdouble().itemsize == 8 else "float128"]),
     (DLPack(np.zeros((4, 4, 4)), (2, 0)), TypeError, ["(4, 4, 4)", "float64", "GPU"]),
     ([[[0, 1], [2]]], TypeError, ["list"]),
-    (None, (TypeError, ValueError), ["()"]),
+    (None, TypeError, ["None"]),
+    ("scan.nrrd", TypeError, ["'scan.nrrd'"]),
 ])
 def test_wrong_volumes(given, error, words):
     with pytest.raises(error) as raised:
@@ -83,7 +94,8 @@ def test_wrong_volumes(given, error, words):
 @pytest.mark.parametrize("options, error, words", [
     (dict(isovalue=np.nan), ValueError, "nan"),
     (dict(isovalue=[[1.0]]), ValueError, r"\(1, 1\)"),
-    (dict(isovalue="a"), ValueError, "a"),
+    (dict(isovalue=["1"]), TypeError, r"\['1'\]"),
+    (dict(isovalue=None), TypeError, "None"),
     (dict(spacing=(1, 1)), ValueError, "spacing has 3"),
     (dict(spacing=(0, 0, 0)), ValueError, "one place"),
     (dict(spacing=(0, 1, 1)), ValueError, "index_to_world"),
@@ -131,6 +143,20 @@ def test_no_leak():
     before = resident()
     calls(1000)
     assert resident() - before < 4 << 20  # a mesh has 0.4 MB
+
+
+def test_volume_in_use():
+    volume = pmb.Volume(np.random.default_rng(1).random((96, 96, 96)))
+    for call in (volume.info, volume.close):
+        time.sleep(0.05)  # the core reports at most 50 times per second
+        with pytest.raises(RuntimeError, match="in use"):
+            volume.contour(0.5, progress=lambda _: call())
+    with pytest.raises(TypeError, match="copied"):
+        copy.copy(volume)
+    with pytest.raises(ValueError, match="-1"):
+        volume.suggest(-1)
+    with pytest.raises(ValueError, match="set them there"):
+        pmb.contour(volume, 0.5, direction=np.eye(3))
 
 
 def test_threads_at_once(ball):

@@ -153,10 +153,25 @@ def test_commands(ball, tmp_path, capsys, monkeypatch):
         (tmp_path / f"step_{step}.csv").write_text("x,y,z,t\n0,0,0,1\n1,0,0,2\n")
     assert main(["particles", "step_*.csv", "--radius", "0.6", "--arrays", "-o", "surface_*.npz"]) == 0
     assert np.load("surface_2.npz")["array_t"].max() <= 2
-    (tmp_path / "p.xyz").write_text("0 0 0\n1 0 0\n")
-    assert main(["particles", "p.xyz", "--radius", "0.6", "-o", "p.stl"]) == 0
+    assert main(["particles", "step_?.csv", "--radius", "0.6", "-o", "again_*.ply"]) == 0
+    assert (tmp_path / "again_2.ply").exists()
+    np.array([[0, 0, 0], [1, 0, 0]], "<f4").tofile("binary.xyz")
+    for name, text in (("p.xyz", "0 0 0\n1 0 0\n"), ("binary.xyz", ""), ("molecule.xyz", "2\nwater\nO 0 0 0\nH 1 0 0\n"),
+                       ("paraview.csv", '"Points:0","Points:1","Points:2","nx"\n0,0,0,1\n1,0,0,2\n')):
+        if text:
+            (tmp_path / name).write_text(text)
+        assert main(["particles", name, "--radius", "0.6", "--arrays", "-o", "p.ply"]) == 0
+        assert "2 particles, 312 triangles" in capsys.readouterr().out
+    assert main(["contour", "ball.npy", "-5e-1", "-o", "b.ply"]) == 0
+    (tmp_path / "empty.csv").write_text("")
     for wrong, words in ((["contour", "none.npy", "-o", "a.ply"], "none.npy"),
                          (["contour", "ball.npy", "-o", "a.xyz"], "a.xyz"),
+                         (["contour", "ball.raw", "-o", "a.ply", "--dtype", "f8", "--shape", *shape], "has 54432 bytes"),
+                         (["render", "ball.npy", "--zoom", "0", "-o", "a.png"], "zoom"),
+                         (["particles", "empty.csv", "--radius", "1", "-o", "s.ply"], "empty.csv cannot be read"),
+                         (["particles", "p.ply", "--radius", "1", "-o", "./p.ply"], "is the input"),
+                         (["particles", "p.ply", "--radius", "1", "-o", "s_*.ply"], "p.ply has none"),
+                         (["particles", "*_?.csv", "--radius", "1", "-o", "s_*.ply"], "s_step.ply"),
                          (["particles", "x_*.csv", "--radius", "1", "-o", "s_*.ply"], "x_*.csv"),
                          (["particles", "step_*.csv", "--radius", "1", "-o", "s.ply"], "s.ply")):
         capsys.readouterr()
