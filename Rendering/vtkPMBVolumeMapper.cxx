@@ -170,7 +170,7 @@ void AddColors(vtkVolumeProperty* property, int mode, Scene& scene)
   }
   request.isovalues = scene.Isovalues.data();
   request.isovalue_count = static_cast<int>(scene.Isovalues.size());
-  request.table_unit = property->GetScalarOpacityUnitDistance(scene.Component);
+  request.table_unit = std::max(property->GetScalarOpacityUnitDistance(scene.Component), 1e-200); // 0 is opaque
 }
 
 void AddMaterial(vtkVolumeProperty* property, Scene& scene)

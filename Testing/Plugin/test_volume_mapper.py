@@ -20,11 +20,12 @@ def compare(what, mode, least=40, **given):
     """PSNR against VTK's mapper, and that the picture is not the background alone."""
     scale, opacities, gradients = given.pop("scale", 1), given.pop("opacities", None), given.pop("gradients", None)
     image, matrix, shade = given.pop("image", None) or gyroid(), given.pop("matrix", None), given.pop("shade", False)
-    pictures = []
+    unit, pictures = given.pop("unit", 1), []
     for mapper in (vtkPMBVolumeMapper(), vtkOpenGLGPUVolumeRayCastMapper()):
         for name, value in given.items():
             (getattr(mapper, name))(value)
         look = property_of(None, scale, shade, opacities)
+        look.SetScalarOpacityUnitDistance(unit)
         if gradients:
             look.SetGradientOpacity(gradients)
         scene = Scene(volume_of(mapper, image, mode, look, matrix))
@@ -39,6 +40,7 @@ def compare(what, mode, least=40, **given):
 
 def test_blend_modes():
     compare("composite", vtkVolumeMapper.COMPOSITE_BLEND)
+    compare("opaque from the first sample", vtkVolumeMapper.COMPOSITE_BLEND, unit=0, least=35)
     compare("maximum", vtkVolumeMapper.MAXIMUM_INTENSITY_BLEND, opacities=(.1, .8), least=35)
     compare("minimum", vtkVolumeMapper.MINIMUM_INTENSITY_BLEND, opacities=(.8, .1), least=35)
     compare("shaded", vtkVolumeMapper.COMPOSITE_BLEND, shade=True, least=36)
