@@ -66,6 +66,6 @@ def row(side):
     return f"{opengl}; last run: {said}"
 
 
-print("| volume | triangles | drawn | from the GPU | PMB, frames/s | turning | VTK's mapper | turning | paper: PMB | hpmc | nvsdk |")
-print("|---" * 11 + "|")
+print("| volume | triangles | drawn | of the GPU | PMB, frames/s | turning | VTK's mapper | turning | paper: PMB | hpmc | nvsdk |\n"
+      + "|---" * 11 + "|")
 print("OpenGL by", [row(side) for side in options.sides][-1])
