@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Frames per second with drawing, as tables 2 and 3 of the PMB paper count them: a plain VTK window, Cayley's surface, a new
-isovalue for each frame, and the same while it turns. This filter with vtkPMBPolyDataMapper and with VTK's own mapper. The first
-row has 8^3 samples: what the window itself takes."""
+isovalue for each frame, and the same while it turns. This filter with vtkPMBPolyDataMapper, and with VTK's own mapper. The
+first row has 8^3 samples: what the window itself takes."""
 import os
 import sys
 
@@ -25,8 +25,7 @@ PAPER = {512: ("193", "69", "26")}  # table 2: PMB, hpmc, nvsdk
 class Scene:
     """A filter, a mapper and a window of their own."""
     def __init__(self, image, mapper):
-        self.contour, self.mapper, self.window, self.renderer = vtkPMBContourFilter(), mapper, vtkRenderWindow(), vtkRenderer()
-        actor = vtkActor()
+        self.contour, self.window, self.renderer, actor = vtkPMBContourFilter(), vtkRenderWindow(), vtkRenderer(), vtkActor()
         self.contour.SetInputData(image)
         self.contour.ComputeScalarsOff()
         self.contour.SetValue(0, ISOVALUES["cayley"])
@@ -66,6 +65,7 @@ def row(side):
     return f"{opengl}; last run: {said}"
 
 
-print("| volume | triangles | drawn | of the GPU | PMB, frames/s | turning | VTK's mapper | turning | paper: PMB | hpmc | nvsdk |\n"
-      + "|---" * 11 + "|")
+HEADS = ("volume", "triangles", "drawn", "of the GPU", "PMB, frames/s", "turning", "VTK's mapper", "turning", "paper: PMB",
+         "hpmc", "nvsdk")
+print("|", " | ".join(HEADS), "|\n" + "|---" * len(HEADS) + "|")
 print("OpenGL by", [row(side) for side in options.sides][-1])
