@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particles.c - surfaces of particles against spheres and against the potential summed over all particles in double; closed
+ * test_particles.c - surfaces of particles against the potential summed over all particles in double, and splashsurf's mesh; closed
  * meshes; the same bytes on all paths. */
 #include <stdio.h>
 
 #include "particles_mesh.h"
 #include "particles_reference.h"
 #include "splashsurf_mesh.h"
-
-static const double PI = 3.14159265358979323846;
 
 /* The gradient by differences. Returns its length, or 0 if it is ambiguous. */
 static double slope_of(const scene *s, const double at[3], double slope[3])
@@ -197,36 +195,7 @@ static void anisotropic_clouds(void)
   judge_clouds(1);
 }
 
-/* ---- known surfaces ---- */
-
-/* Differences beside a sphere meet spheres that are too small for a surface of their own. */
-static void spheres_without_a_surface(void)
-{
-  enum { SMALL = MOST - 1 };
-  double position[3 * (SMALL + 1)] = { 0 }, radius[SMALL + 1] = { 1 };
-  OWNED_CONTEXT context = context_new(2, NULL);
-  test_rng rng = { 2207 };
-  for (int i = 1; i <= SMALL; i++) {
-    const double z = rng_real(&rng, -1, 1), angle = rng_real(&rng, 0, 2 * PI), away = rng_real(&rng, 0.9, 1.3);
-    const double to[3] = { sqrt(1 - z * z) * cos(angle), sqrt(1 - z * z) * sin(angle), z };
-    for (int a = 0; a < 3; a++) position[3 * i + a] = away * to[a];
-    radius[i] = 0.05;
-  }
-  for (int normals = PMB_NORMALS_BY_CENTRAL; normals <= PMB_NORMALS_BY_SOBEL; normals++) {
-    pmb_particle_request r = request_of(position, SMALL + 1, PMB_KERNEL_SPHERES);
-    scene s;
-    OWNED_MESH m;
-    r.radii = (pmb_particle_array){ radius, PMB_FLOAT64, SMALL + 1, 0 };
-    r.isovalue = 0.15;
-    r.spacing = 0.2;
-    r.normals = (pmb_particle_normals)normals;
-    test_about("normals %d", normals);
-    scene_make(&s, &r);
-    closed_mesh(context, &r, &m);
-    judge_points(&s, &m);
-    CHECK(m.sizes.points > 200, "%lld points", (long long)m.sizes.points);
-  }
-}
+/* ---- other surfaces ---- */
 
 /* The distance from a point to the nearest of n points. */
 static double nearest(const double at[3], const double (*places)[3], int64_t n)
@@ -339,7 +308,6 @@ static void threads_and_paths(void)
 TEST_MAIN(
   CASE(random_clouds)
   CASE(anisotropic_clouds)
-  CASE(spheres_without_a_surface)
   CASE(beside_splashsurf)
   CASE(one_wide_particle)
   CASE(threads_and_paths)
