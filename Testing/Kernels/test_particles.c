@@ -214,11 +214,11 @@ static void beside_splashsurf(void)
   };
   double position[PARTICLES][3], want[POINTS][3], worst = 0;
   for (int i = 0; i < 3 * PARTICLES; i++) position[i / 3][i % 3] = splashsurf_particles[i / 3][i % 3] * 1e-6;
-  for (int i = 0; i < 3 * POINTS; i++) want[i / 3][i % 3] = splashsurf_points[i / 3][i % 3] * 0.4e-3;
+  for (int i = 0; i < 3 * POINTS; i++) want[i / 3][i % 3] = splashsurf_points[i / 3][i % 3] * 0.5e-3;
   OWNED_CONTEXT context = context_new(1, NULL);
   pmb_particle_request r = request_of(position[0], PARTICLES, PMB_KERNEL_SPLINE);
   OWNED_MESH m;
-  r.spacing = 0.4;
+  r.spacing = 0.5;
   r.isovalue = 0.6;
   closed_mesh(context, &r, &m);
   const double(*points)[3] = m.view.points;
@@ -226,7 +226,7 @@ static void beside_splashsurf(void)
   for (int64_t i = 0; i < m.sizes.points; i++)
     worst = fmax(worst, nearest(points[i], (const double(*)[3])want, POINTS));
   for (int i = 0; i < POINTS; i++) worst = fmax(worst, nearest(want[i], points, m.sizes.points));
-  CHECK(worst < 0.2 * r.spacing, "a point is %g cells from the other mesh", worst / r.spacing);
+  CHECK(worst < 0.002 * r.spacing, "a point is %g cells from the other mesh", worst / r.spacing);
 }
 
 /* A particle that is far away and 40 times as wide adds its own surface, and does not widen the reach of others. */
