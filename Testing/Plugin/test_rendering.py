@@ -74,14 +74,8 @@ def compare(contour, settings, expect_direct, what):
     return ours
 
 
-def color_by_point(_, representation, view):
-    simple.ColorBy(representation, ("POINTS", "t"))
-    representation.RescaleTransferFunctionToDataRange(False, True)
-    representation.SetScalarBarVisibility(view, False)
-
-
 def test_representations():
-    """Each way to show a mesh."""
+    """Each way to show a mesh. (Its colors: test_colors.)"""
     contour = surface(volume())
 
     def with_properties(**properties):
@@ -96,7 +90,6 @@ def test_representations():
 
     cases = (
         ("plain", with_properties(), True),
-        ("one color", with_properties(DiffuseColor=[1, 0.3, 0.1], AmbientColor=[1, 0.3, 0.1]), True),
         ("specular", with_properties(Specular=0.8, SpecularPower=30), True),
         ("flat", with_properties(Interpolation="Flat"), True),
         ("translucent", with_properties(Opacity=0.4), True),
@@ -105,7 +98,6 @@ def test_representations():
         ("edges", with_properties(Representation="Surface With Edges"), False),
         ("wireframe", with_properties(Representation="Wireframe"), False),
         ("points", with_properties(Representation="Points", PointSize=3), False),
-        ("by points", color_by_point, True),
         ("depth peeling", peeled, True),
     )
     for name, settings, expect_direct in cases:
