@@ -29,9 +29,11 @@ def closed(mesh):
 
 
 def apply_gives_a_surface():
-    """Default radius: computed from the data, in any unit of length."""
+    """Default radius: computed from the data, in any unit of length. Active scalars are neither radius nor mass."""
     for scale, kind, dtype in ((1.0, vtkPolyData, numpy.float32), (1e-6, vtkUnstructuredGrid, numpy.float64)):
-        proxy = surface(cloud(lattice(dtype=dtype) * scale, kind))
+        data = cloud(lattice(dtype=dtype) * scale, kind, pressure=numpy.arange(512.0))
+        data.GetPointData().SetActiveScalars("pressure")
+        proxy = surface(data)
         mesh = closed(output(proxy))
         proxy.UpdatePropertyInformation()
         near(proxy.GetPropertyValue("UsedRadius"), 0.5 * scale, 1e-6 * scale, "the radius")
