@@ -5,12 +5,15 @@ All use the same threads: scikit-image and PyMCubes have one, pmb and pysplashsu
 of a pmb.Volume. `call` is a call for a small volume of 16^3, in microseconds."""
 import argparse
 import os
+import sys
 import time
 
 import numpy as np
 
-import pmb
-from bench_common import ISOVALUES, cayley
+# Not beside this file: the package there has no module in C.
+sys.path[0] = os.path.join(sys.path[0], os.pardir, "Testing", "Benchmarks")
+import pmb  # noqa: E402
+from bench_common import ISOVALUES, cayley  # noqa: E402
 
 
 def fastest(function, runs):

@@ -53,48 +53,33 @@ typedef struct cloud {
   pmb_mesh mesh;
 } cloud;
 
-/* Grows PMB's mesh, as the states grow theirs. */
-static int reserve(cloud *c, const pmb_particle_sizes *sizes)
-{
-  if (sizes->points <= c->mesh.point_capacity && sizes->triangles <= c->mesh.triangle_capacity) return 1;
-  c->mesh.point_capacity = sizes->points + sizes->points / 2;
-  c->mesh.triangle_capacity = sizes->triangles + sizes->triangles / 2;
-  c->mesh.points = papers_take(&c->memory, PAPERS_OUTPUT, 12 * (size_t)c->mesh.point_capacity);
-  c->mesh.normals = papers_take(&c->memory, PAPERS_OUTPUT, 12 * (size_t)c->mesh.point_capacity);
-  c->mesh.triangles = papers_take(&c->memory, PAPERS_OUTPUT, 12 * (size_t)c->mesh.triangle_capacity);
-  return c->mesh.points && c->mesh.normals && c->mesh.triangles;
-}
-
-/* One step by PMB; *whole: with the potential. Returns 0 on failure. */
+/* Steps; `whole`: with the potential. They return 0 on failure. */
 static int step_pmb(cloud *c, pmb_particle_normals normals, double *whole, double *mesh, papers_result *r)
 {
   pmb_particle_request request = papers_cloud_request(c->d_places, c->count, 1);
   pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
   request.normals = normals;
   papers_start_clock();
-  int good = pmb_particles_count(c->particles, &request, &sizes) == PMB_OK;
-  const double counted = papers_stop_clock();
-  good = good && reserve(c, &sizes);
+  pmb_status status = pmb_particles_count(c->particles, &request, &sizes);
+  *whole = papers_stop_clock();
   papers_start_clock();
-  good = good && pmb_particles_emit(c->particles, &c->mesh) == PMB_OK;
-  *mesh = papers_stop_clock();
-  *whole = counted + *mesh;
+  if (status == PMB_OK) status = pmb_particles_emit(c->particles, &c->mesh);
+  *whole += *mesh = papers_stop_clock();
   r->points = sizes.points;
   r->triangles = sizes.triangles;
-  if (!good) snprintf(r->message, sizeof r->message, "%s", pmb_error(c->context));
-  return good;
+  if (status != PMB_OK) snprintf(r->message, sizeof r->message, "%s", pmb_error(c->context));
+  return status == PMB_OK;
 }
 
 static int step_webgl(cloud *c, int sobel, double *whole, double *mesh, papers_result *r)
 {
   papers_mesh made = { 0 };
   papers_start_clock();
-  int good = !papers_splat(c->d_places, c->count, smoothing, &c->volume);
-  const double splatted = papers_stop_clock();
+  const char *error = papers_splat(c->d_places, c->count, smoothing, &c->volume);
+  *whole = papers_stop_clock();
   papers_start_clock();
-  good = good && papers_extract(c->state[sobel], PAPERS_CLOUD_ISOVALUE, &made) == PAPERS_OK;
-  *mesh = papers_stop_clock();
-  *whole = splatted + *mesh;
+  const int good = !error && papers_extract(c->state[sobel], PAPERS_CLOUD_ISOVALUE, &made) == PAPERS_OK;
+  *whole += *mesh = papers_stop_clock();
   r->points = made.points;
   r->triangles = made.triangles;
   return good;
@@ -105,13 +90,21 @@ static int begin(cloud *c, int side)
   const size_t cells = (size_t)side * (size_t)side * (size_t)side;
   const pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_GPU };
   *c = (cloud){ .memory.limit = SIZE_MAX, .of_system = { { .limit = SIZE_MAX }, { .limit = SIZE_MAX } } };
-  c->mesh =
-    (pmb_mesh){ .struct_size = sizeof c->mesh, .point_type = PMB_FLOAT32, .id_type = PMB_INT32, .on_device = 1 };
-  c->d_places = papers_take(&c->memory, PAPERS_ACCELERATION, cells); /* a particle has more than 12 cells */
+  /* A particle has more than 12 cells, a point more than 2, a triangle more than 1. */
+  c->d_places = papers_take(&c->memory, PAPERS_ACCELERATION, cells);
   void *d_samples = papers_take(&c->memory, PAPERS_ACCELERATION, 4 * cells);
   c->volume = (papers_volume){ d_samples, PMB_FLOAT32, { side, side, side } };
-  return c->d_places && d_samples && pmb_create(&options, &c->context) == PMB_OK &&
-    pmb_particles_create(c->context, &c->particles) == PMB_OK &&
+  c->mesh = (pmb_mesh){ .struct_size = sizeof c->mesh,
+    .point_capacity = (int64_t)cells / 2,
+    .triangle_capacity = (int64_t)cells,
+    .points = papers_take(&c->memory, PAPERS_OUTPUT, 6 * cells),
+    .normals = papers_take(&c->memory, PAPERS_OUTPUT, 6 * cells),
+    .triangles = papers_take(&c->memory, PAPERS_OUTPUT, 12 * cells),
+    .point_type = PMB_FLOAT32,
+    .id_type = PMB_INT32,
+    .on_device = 1 };
+  return c->d_places && d_samples && c->mesh.points && c->mesh.normals && c->mesh.triangles &&
+    pmb_create(&options, &c->context) == PMB_OK && pmb_particles_create(c->context, &c->particles) == PMB_OK &&
     papers_create(&papers_webgl, &c->of_system[0], &c->volume, &c->state[0]) == PAPERS_OK &&
     papers_create(&papers_webgl_sobel, &c->of_system[1], &c->volume, &c->state[1]) == PAPERS_OK;
 }
@@ -125,7 +118,8 @@ int papers_measure_cloud(int side, int repeats, papers_result results[PAPERS_CLO
   double whole[PAPERS_CLOUDS][PAPERS_REPEATS_MOST], mesh[PAPERS_CLOUDS][PAPERS_REPEATS_MOST];
   cloud c;
   pmb_info info = { .struct_size = sizeof info };
-  float *places = malloc((size_t)side * (size_t)side * (size_t)side);
+  const size_t cells = (size_t)side * (size_t)side * (size_t)side;
+  float *places = malloc(cells);
   int good = begin(&c, side) && places;
   for (int step = -WARM_UP; good && step < repeats; step++) {
     const int n = step < 0 ? 0 : step;
@@ -144,10 +138,9 @@ int papers_measure_cloud(int side, int repeats, papers_result results[PAPERS_CLO
     r->first = pmb_median(whole[s], repeats);
     r->change = pmb_median(mesh[s], repeats);
     pmb_get_info(c.context, &info);
-    r->acceleration = s < 3
-      ? (size_t)info.device_bytes
-      : c.of_system[s - 3].most[PAPERS_ACCELERATION] + 4 * (size_t)side * (size_t)side * (size_t)side;
-    r->output = s < 3 ? 24 * (size_t)r->points + 12 * (size_t)r->triangles : 24 * (size_t)r->points;
+    r->acceleration = (size_t)info.device_bytes;
+    r->output = 24 * (size_t)r->points + (s < 3 ? 12 * (size_t)r->triangles : 0);
+    if (s >= 3) r->acceleration = c.of_system[s - 3].most[PAPERS_ACCELERATION] + 4 * cells; /* with the potential */
   }
   for (int s = 0; s < 2; s++) papers_destroy(c.state[s]), papers_free_memory(&c.of_system[s]);
   pmb_particles_destroy(c.particles);
