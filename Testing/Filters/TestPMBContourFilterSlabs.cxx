@@ -1,23 +1,30 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 // With a memory limit the filter asks its source for one slab after another: the mesh has the bytes of the whole, in the limit's
-// memory, and a fault in any slab leaves no part of a mesh.
+// memory, and a fault in any slab leaves no part of a mesh. Pieces in files have the triangles of the whole.
 #include "PMBTesting.h"
 
 #include "vtkCallbackCommand.h"
 #include "vtkCellData.h"
+#include "vtkIdList.h"
 #include "vtkImageAlgorithm.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
+#include "vtkIntArray.h"
 #include "vtkNew.h"
 #include "vtkObjectFactory.h"
 #include "vtkPointData.h"
+#include "vtkPoints.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkStringArray.h"
+#include "vtkXMLPPolyDataReader.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -88,6 +95,40 @@ protected:
 };
 vtkStandardNewMacro(PartSource);
 
+const std::string PiecesFolder = "TestPMBContourFilterSlabs";
+const std::string PiecesFile = PiecesFolder + "/of.pvtp";
+
+long CountFiles()
+{
+  return std::distance(std::filesystem::directory_iterator(PiecesFolder), std::filesystem::directory_iterator());
+}
+
+vtkSmartPointer<vtkPolyData> ReadPieces()
+{
+  vtkNew<vtkXMLPPolyDataReader> reader;
+  reader->SetFileName(PiecesFile.c_str());
+  reader->Update();
+  return reader->GetOutput();
+}
+
+// Positions and arrays of each triangle's corners.
+vtkSmartPointer<vtkPointData> CornersOf(vtkPolyData* mesh)
+{
+  vtkNew<vtkPointData> points;
+  vtkNew<vtkIdList> ids;
+  points->ShallowCopy(mesh->GetPointData());
+  points->AddArray(mesh->GetPoints()->GetData());
+  for (vtkIdType id : TrianglesOf(mesh))
+  {
+    ids->InsertNextId(id);
+  }
+  auto corners = vtkSmartPointer<vtkPointData>::New();
+  corners->CopyAllOn();
+  corners->CopyAllocate(points, ids->GetNumberOfIds());
+  corners->CopyData(points, ids);
+  return corners;
+}
+
 // A filter that reads slabs, and one that has the whole.
 struct Pair
 {
@@ -127,6 +168,27 @@ struct Pair
     PMB_CHECK(Has(this->Filter->GetLastRunSummary(), summary), what << ": " << this->Filter->GetLastRunSummary());
   }
 
+  // The triangles of pieces are those of the whole, in their order. Leaves the filter writing pieces.
+  void CheckPieces(const std::string& what, int pieces)
+  {
+    this->Filter->SetPiecesFileName(PiecesFile.c_str());
+    this->Filter->Update();
+    this->Plain->Update();
+    PMB_EQUAL(this->Said.Text(), "", what);
+    PMB_EQUAL(this->Filter->GetOutput()->GetNumberOfPoints(), 0, what + ": points in the output");
+    PMB_CHECK(Has(this->Filter->GetLastRunSummary(), "in pieces: " + std::to_string(pieces) + ";"),
+      what << ": " << this->Filter->GetLastRunSummary());
+    const auto read = ReadPieces();
+    vtkPolyData* whole = this->Plain->GetOutput();
+    whole->GetCellData()->RemoveArray("names"); // texts
+    PMB_EQUAL(FieldDifference(CornersOf(read), CornersOf(whole), "corners"), "", what);
+    PMB_EQUAL(FieldDifference(read->GetCellData(), whole->GetCellData(), "cells"), "", what);
+    std::vector<vtkIdType> ids = TrianglesOf(read);
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    PMB_EQUAL(vtkIdType(ids.size()), read->GetNumberOfPoints(), what + ": points that triangles use");
+  }
+
   void CheckFails(const std::string& words)
   {
     this->Filter->Update();
@@ -150,12 +212,16 @@ vtkSmartPointer<vtkImageData> MakeVolumeWithArrays()
   auto image = MakeVolume(80, 60, VTK_FLOAT, Gyroid(17.0));
   image->GetPointData()->AddArray(MakeArray(image, "other", VTK_SHORT, 2, 0, Noise(4, 1000)));
   vtkNew<vtkStringArray> names;
+  vtkNew<vtkIntArray> numbers;
   names->SetName("names");
+  numbers->SetName("numbers");
   for (vtkIdType cell = 0; cell < image->GetNumberOfCells(); ++cell)
   {
     names->InsertNextValue(std::to_string(cell % 1000));
+    numbers->InsertNextValue(cell);
   }
   image->GetCellData()->AddArray(names);
+  image->GetCellData()->AddArray(numbers);
   return image;
 }
 
@@ -174,6 +240,61 @@ void TestSameBytes()
     })
     .CheckSame("gradients, measures");
   Pair(MakeVolumeWithArrays(), 4, { 0.1, 0.2 }).CheckSame("other arrays");
+}
+
+void TestPieces()
+{
+  Pair floats(MakeVolume(100, 100, VTK_FLOAT, Gyroid(17.0)), 1, { 0.1 });
+  floats.CheckPieces("floats", 8);
+  floats.Filter->SetMemoryLimit(0);
+  floats.CheckPieces("one piece", 1);
+  floats.Filter->SetValue(0, 9.0);
+  floats.Filter->Update();
+  PMB_EQUAL(ReadPieces()->GetNumberOfPolys(), 0, "triangles of an empty surface");
+  Pair(MakeVolume(120, 100, VTK_UNSIGNED_CHAR, Noise(2, 200)), 1, { 30, 3, 30 }, [](auto* f) { f->Use64BitIdsOff(); })
+    .CheckPieces("isovalues on samples, 32-bit ids", 9);
+  Pair wide(MakeVolumeWithArrays(), 4, { 0.1, 0.2 });
+  wide.Set([](vtkPMBContourFilter* f) { f->ComputeGradientsOn(); });
+  wide.CheckPieces("gradients and other arrays", 16);
+}
+
+// A full disk, a fault of the source, an abort and wrong settings leave no files.
+void TestPiecesFaults()
+{
+  Pair pair(MakeVolumeWithArrays(), 4, { 0.1 });
+  const auto checkNone = [&](const std::string& words)
+  {
+    pair.Filter->Modified();
+    pair.CheckFails(words);
+    PMB_EQUAL(CountFiles(), 0, "files after " + words);
+    pair.Filter->Modified();
+  };
+  std::filesystem::remove_all(PiecesFolder);
+  std::filesystem::create_directory(PiecesFolder);
+  pair.Filter->SetPiecesFileName(PiecesFile.c_str());
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit little = { 300000, RLIM_INFINITY }, all = { RLIM_INFINITY, RLIM_INFINITY };
+  setrlimit(RLIMIT_FSIZE, &little);
+  checkNone("cannot be written: " + PiecesFolder + "/of_0.vtp: File too large");
+  setrlimit(RLIMIT_FSIZE, &all);
+  pair.Source->Fault = LACKS_AN_ARRAY;
+  pair.Source->FaultyRead = pair.Source->Reads + 3;
+  pair.Source->Modified();
+  checkNone("other arrays");
+  vtkNew<vtkCallbackCommand> stop; // while the second piece is written
+  stop->SetCallback([](vtkObject* filter, unsigned long, void*, void*)
+    { vtkAlgorithm::SafeDownCast(filter)->SetAbortExecute(CountFiles() == 2); });
+  const unsigned long tag = pair.Filter->AddObserver(vtkCommand::ProgressEvent, stop);
+  pair.Filter->Update();
+  PMB_EQUAL(std::string(pair.Filter->GetLastRunSummary()), "Aborted", "summary");
+  PMB_EQUAL(CountFiles(), 0, "files after an abort");
+  pair.Filter->RemoveObserver(tag);
+  pair.Filter->SetAbortExecute(0);
+  pair.CheckPieces("after the faults", 8);
+  pair.Filter->SetPiecesFileName("no such folder/pieces");
+  pair.CheckFails("no such folder/pieces_0.vtp: No such file or directory");
+  pair.Filter->ComputeMeasuresOn();
+  pair.CheckFails("without measures (ComputeMeasures): clear it");
 }
 
 // A new isovalue reads the first slab again and those that it may cross; a new volume all of them.
@@ -248,8 +369,10 @@ void TestAbort()
   pair.CheckSame("after an abort");
 }
 
-// Contours in a child process that may take so much more address space. Returns whether it makes that many triangles.
-bool FitsInto(rlim_t bytes, vtkAlgorithm* source, int limit, vtkIdType triangles)
+// Contours in a child process that may take so much more address space, at the same isovalue several times. Returns whether it
+// makes that many triangles.
+bool FitsInto(
+  rlim_t bytes, vtkAlgorithm* source, int limit, vtkIdType triangles, int isovalues = 1, const char* pieces = nullptr)
 {
   const pid_t child = fork();
   if (child == 0)
@@ -263,11 +386,15 @@ bool FitsInto(rlim_t bytes, vtkAlgorithm* source, int limit, vtkIdType triangles
     filter->SetInputConnection(source->GetOutputPort());
     filter->SetNumberOfThreads(1);
     filter->SetMemoryLimit(limit);
+    filter->SetPiecesFileName(pieces);
     try
     {
       for (double isovalue : { 0.3, 0.2 })
       {
-        filter->SetValue(0, isovalue);
+        for (int i = 0; i < isovalues; ++i)
+        {
+          filter->SetValue(i, isovalue);
+        }
         filter->Update();
       }
     }
@@ -283,7 +410,7 @@ bool FitsInto(rlim_t bytes, vtkAlgorithm* source, int limit, vtkIdType triangles
 }
 
 // A file of four times the limit. The limit is enough, with the mesh once in memory and twice in the address space, where the
-// ordinary way fails.
+// ordinary way fails. Pieces of five surfaces need less.
 void TestMemory()
 {
   const rlim_t limit = 16, MiB = 1 << 20;
@@ -301,6 +428,10 @@ void TestMemory()
   PMB_CHECK(FitsInto(need, reader, limit, triangles), "the limit and the mesh are not enough");
   PMB_CHECK(!FitsInto(need, reader, 0, triangles), "the ordinary way fits too");
   PMB_CHECK(FitsInto(need + 3 * limit * MiB, reader, 0, triangles), "the ordinary way fails with enough");
+  const rlim_t little = need - 1536 * rlim_t(whole->GetActualMemorySize()); // half the mesh instead of twice
+  PMB_CHECK(FitsInto(little, reader, limit, 0, 5, PiecesFile.c_str()), "five surfaces in pieces do not fit");
+  PMB_CHECK(!FitsInto(need, reader, limit, 5 * triangles, 5), "five surfaces fit");
+  PMB_EQUAL(ReadPieces()->GetNumberOfPolys(), 5 * triangles, "triangles in files");
   std::remove(reader->File.c_str());
 }
 }
@@ -311,10 +442,14 @@ int TestPMBContourFilterSlabs(int, char*[])
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
   mallopt(M_ARENA_MAX, 1);
   TestSameBytes();
+  std::filesystem::create_directory(PiecesFolder);
+  TestPieces();
+  TestPiecesFaults();
   TestReads();
   TestWhole();
   TestFaults();
   TestAbort();
   TestMemory();
+  std::filesystem::remove_all(PiecesFolder);
   return Result();
 }
