@@ -19,8 +19,6 @@ parser = parser_of(__doc__)
 parser.add_argument("--size", type=int, help="samples per side (512 with a GPU, else 256)")
 parser.add_argument("--changes", type=int, default=7, help="isovalue changes of PMB Contour, of which the median counts (7)")
 parser.add_argument("--peers", type=int, default=2, help="the same of the other filters (2; 0: leave them out)")
-parser.add_argument("--volume", choices=tuple(ISOVALUES), help="only this one")
-parser.add_argument("--save", help="write the last picture of each row into this folder")
 options = parser.parse_args()
 
 import numpy  # noqa: E402
@@ -75,8 +73,6 @@ def measure(make, source, isovalue, changes, view, name):
         update = milliseconds(contour.UpdatePipeline)
         render = milliseconds(lambda: simple.Render(view))
         rows.append((filter_time.last, update, render, update + render, milliseconds(view.StillRender)))
-    if options.save:
-        simple.SaveScreenshot(os.path.join(options.save, f"{name}.png"), view)
     median = numpy.median(rows, axis=0)
     triangles = contour.GetDataInformation().GetNumberOfCells()
     print(f"| {name} | {triangles:,} | {first:.1f} | " + " | ".join(f"{value:.1f}" for value in median) +
@@ -119,12 +115,11 @@ def main():
     print("| volume, filter | triangles | first | filter | update | render | picture | again | turn |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name, isovalue, size in [("cayley", ISOVALUES["cayley"], 8)] + [(*item, size) for item in ISOVALUES.items()]:
-        if options.volume in (None, name):
-            source = source_of(name, size)
-            for way, make in ways:
-                measure(make, source, isovalue, options.changes if make is ways[0][1] else options.peers, view,
-                        f"{name} {size}^3, {way}")
-            simple.Delete(source)
+        source = source_of(name, size)
+        for way, make in ways:
+            measure(make, source, isovalue, options.changes if make is ways[0][1] else options.peers, view,
+                    f"{name} {size}^3, {way}")
+        simple.Delete(source)
     print("\n".join(last_run))
 
 

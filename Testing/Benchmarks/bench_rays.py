@@ -4,16 +4,12 @@ a display. float32, 1024 x 1024 pixels, sample distance half a voxel, light on, 
 
 Columns: `first`, the first picture; `turn`, a picture after the camera moved; `change`, after another isovalue or
 opacity."""
-import os
-
 from bench_common import ISOVALUES, milliseconds, parser_of, volume
 
 parser = parser_of(__doc__)
 parser.add_argument("--size", type=int, help="samples per side (512 with a GPU, else 256)")
 parser.add_argument("--pixels", type=int, default=1024, help="of the picture, per side (1024)")
 parser.add_argument("--changes", type=int, default=5, help="of which the median is printed (5)")
-parser.add_argument("--volume", choices=tuple(ISOVALUES), help="only this one")
-parser.add_argument("--save", help="write the last picture of each row into this folder")
 options = parser.parse_args()
 
 import numpy  # noqa: E402
@@ -21,9 +17,8 @@ from paraview import simple  # noqa: E402, F401: loads the plugin, which knows w
 from pmb.vtkPMBRendering import vtkPMBVolumeMapper  # noqa: E402
 from vtkmodules.util.numpy_support import numpy_to_vtk  # noqa: E402
 from vtkmodules.vtkCommonDataModel import vtkPiecewiseFunction  # noqa: E402
-from vtkmodules.vtkIOImage import vtkPNGWriter  # noqa: E402
 from vtkmodules.vtkRenderingCore import (vtkColorTransferFunction, vtkRenderer, vtkRenderWindow, vtkVolume,  # noqa: E402
-                                         vtkVolumeProperty, vtkWindowToImageFilter)
+                                         vtkVolumeProperty)
 from vtkmodules.vtkRenderingVolume import vtkFixedPointVolumeRayCastMapper, vtkVolumeMapper  # noqa: E402
 from vtkmodules.vtkRenderingVolumeOpenGL2 import vtkOpenGLGPUVolumeRayCastMapper  # noqa: E402
 
@@ -80,13 +75,6 @@ def measure(what, mapper, image, isovalue, isosurface):
         opacity.AddPoint(image.GetScalarRange()[1], 1 if isosurface else .2 + .01 * number)
         changes.append(milliseconds(draw))
     print(f"| {what} | {first:.1f} | {numpy.median(turns):.1f} | {numpy.median(changes):.1f} |", flush=True)
-    if options.save:
-        picture, writer = vtkWindowToImageFilter(), vtkPNGWriter()
-        picture.SetInput(window)
-        picture.ReadFrontBufferOff()
-        writer.SetInputConnection(picture.GetOutputPort())
-        writer.SetFileName(os.path.join(options.save, f"{what}.png"))
-        writer.Write()
 
 
 def main():
@@ -97,15 +85,14 @@ def main():
     size = options.size or (512 if on_gpu else 256)
     print("| volume, blend mode, mapper | first | turn | change |\n|---|---|---|---|")
     for name, isovalue in ISOVALUES.items():
-        if options.volume in (None, name):
-            image = volume(name, size)
-            for isosurface in (True, False):
-                mappers = [vtkPMBVolumeMapper(), vtkOpenGLGPUVolumeRayCastMapper()]
-                if not isosurface and not on_gpu:  # of the CPU
-                    mappers.append(vtkFixedPointVolumeRayCastMapper())
-                for mapper in mappers:
-                    mode = "isosurface" if isosurface else "composite"
-                    measure(f"{name} {size}^3, {mode}, {mapper.GetClassName()}", mapper, image, isovalue, isosurface)
+        image = volume(name, size)
+        for isosurface in (True, False):
+            mappers = [vtkPMBVolumeMapper(), vtkOpenGLGPUVolumeRayCastMapper()]
+            if not isosurface and not on_gpu:  # of the CPU
+                mappers.append(vtkFixedPointVolumeRayCastMapper())
+            for mapper in mappers:
+                mode = "isosurface" if isosurface else "composite"
+                measure(f"{name} {size}^3, {mode}, {mapper.GetClassName()}", mapper, image, isovalue, isosurface)
 
 
 main()

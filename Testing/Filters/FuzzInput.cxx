@@ -337,7 +337,16 @@ static void ChangeGhosts(Random& random, vtkImageData* image)
   vtkDataSetAttributes* data = image->GetAttributes(cells ? vtkDataObject::CELL : vtkDataObject::POINT);
   auto ghosts = MakeGhosts(random, cells ? image->GetNumberOfCells() : image->GetNumberOfPoints(), cells);
   vtkDataArray* old = data->GetArray(vtkDataSetAttributes::GhostArrayName());
-  if (old && random.Chance(70))
+  if (old && old->GetNumberOfValues() == ghosts->GetNumberOfValues() && random.Chance(50))
+  {
+    for (vtkIdType n = 0; n < old->GetNumberOfValues(); ++n)
+    {
+      old->SetVariantValue(n, ghosts->GetVariantValue(n));
+    }
+    vtkObject* marked[] = { old, image, data };
+    marked[random.Int(0, 2)]->Modified();
+  }
+  else if (old && random.Chance(50))
   {
     old->DeepCopy(ghosts); // into memory of its own, which may be the same
     old->Modified();

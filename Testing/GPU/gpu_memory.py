@@ -2,13 +2,9 @@
 """Memory of the GPU and of outputs. FuzzPMBContourFilter --device gpu tests all else of the filter on a GPU."""
 import os
 
-import numpy
 from gpu_testing import CPU, GPU, PANEL_GPU, REHEARSE, contour, mesh_of, on_gpu, same, volume
 from paraview import simple
 from plugin_testing import output, true
-from pmb import vtkPMBParticleSurface
-from vtkmodules.util.numpy_support import numpy_to_vtk
-from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 
@@ -51,29 +47,4 @@ def many_isovalue_changes():
     on_gpu(ours.GetNumberOfUploads() == 1, f"{ours.GetNumberOfUploads()} uploads, not 1")
 
 
-def particles():
-    """A moving cloud: the CPU's bytes at each step. The CPU takes over if memory is too small."""
-    count, steps = (300, 4) if REHEARSE else (100000, 40)
-    random = numpy.random.default_rng(4)
-    places, cloud, points = random.uniform(0, count ** (1 / 3), (count, 3)), vtkPolyData(), vtkPoints()
-    velocity = numpy_to_vtk(random.normal(size=(count, 3)).astype(numpy.float32))
-    velocity.SetName("velocity")
-    cloud.SetPoints(points)
-    cloud.GetPointData().AddArray(velocity)
-    ours, reference, said = vtkPMBParticleSurface(), vtkPMBParticleSurface(), []
-    ours.AddObserver("WarningEvent", lambda *_: said.append(1))
-    for surface, device in ((ours, GPU), (reference, CPU)):
-        surface.SetInputData(cloud)
-        surface.SetDevice(device)
-        surface.SetRadius(0.5)
-    for step in range(steps):
-        points.SetData(numpy_to_vtk(places + 0.01 * step, deep=1))
-        same(mesh_of(ours), mesh_of(reference), f"step {step}")
-        on_gpu(ours.GetUsedDevice() == GPU, f"step {step}: not on the GPU")
-    true(not said, "a warning")
-    ours.SetDeviceMemoryLimit(0.001)
-    same(mesh_of(ours), mesh_of(reference), "too little memory")
-    on_gpu(ours.GetUsedDevice() == CPU and len(said) == 1, f"too little memory: {len(said)} warnings")
-
-
-TESTS = (shared_by_proxies, many_isovalue_changes, particles)
+TESTS = (shared_by_proxies, many_isovalue_changes)

@@ -71,10 +71,6 @@ def content(mesh):
     return {name: vtk_to_numpy(array) for name, array in parts.items()}
 
 
-def copies(mesh):
-    return {name: values.copy() for name, values in content(mesh).items()}
-
-
 def same(ours, reference, what):
     """Two meshes, or their contents, agree in every byte."""
     ours, reference = (part if isinstance(part, dict) else content(part) for part in (ours, reference))

@@ -35,30 +35,6 @@ static int attributes_both(
   return same;
 }
 
-/* Zeros of both signs, in samples and in an array, and points on samples from above and from below: a place of -0 on an edge
- * instead of 0 would show. */
-static void signed_zeros(void)
-{
-  enum { N = 40, SAMPLES = N * N * N };
-  static const float values[] = { -1, -0.0f, 0, 1, 2 };
-  OWNED_PAIR p = pair_new();
-  test_rng rng = { 67 };
-  OWNED float *array = test_allocate(SAMPLES, sizeof(float));
-  pmb_attribute attribute = { array, PMB_FLOAT32, 1, NULL, 0 };
-  OWNED_VOLUME v = volume_of(PMB_FLOAT32, N, N, N, LAYOUT_PACKED);
-  for (int i = 0; i < SAMPLES; i++) {
-    ((float *)v.memory)[i] = values[rng_int(&rng, 0, 4)];
-    array[i] = values[rng_int(&rng, 0, 4)];
-  }
-  bind_both(&p, &v);
-  for (int n = 0; n < 3; n++) {
-    const double isovalue = n % 3;
-    test_about("isovalue %g", isovalue);
-    CHECK(attributes_both(&p, &isovalue, 1, &attribute, 1), "the array differs");
-    extract_plain(&p, &isovalue, 1, 0);
-  }
-}
-
 /* Arrays with a version stay on the GPU between isovalues if there is room: a change without a new version has no effect. Arrays
  * without one are uploaded each time. The arrays overlap: each begins one sample before the last. */
 static void attributes_stay(void)
@@ -118,6 +94,5 @@ static void denormals(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(attributes_stay)
-  CASE(signed_zeros)
   CASE(denormals)
 )

@@ -124,25 +124,6 @@ static void different_volumes_are_not_shared(void)
   check_uploads(b, (int64_t)(sizeof cases / sizeof *cases), 2, "packed strides written out");
 }
 
-/* Changed samples are uploaded, with a new version and without one. */
-static void changed_samples_are_read(void)
-{
-  OWNED_SUBJECTS s = subjects_of(50);
-  OWNED_CONTEXT a = gpu_new(0), b = gpu_new(0);
-  pmb_volume view = s.volume[0].view;
-  for (int n = 0; n < 3; n++) {
-    memcpy(s.volume[0].memory, s.volume[n].memory, 50 * 50 * 50 * 4);
-    view.version = n < 2 ? (uint64_t)n + 1 : 0;
-    test_about("version %d", n);
-    bind_to(a, &view);
-    bind_to(b, &view);
-    gives_subject(b, &s, n, "the second's");
-    gives_subject(a, &s, n, "the first's");
-  }
-  check_uploads(a, 3, 1, "the first");
-  check_uploads(b, 1, 1, "the second");
-}
-
 static int64_t held(pmb_context *const *contexts, int count)
 {
   int64_t sum = 0;
@@ -246,7 +227,6 @@ TEST_MAIN(
   CASE(uploads_are_shared)
   CASE(the_next_step_allocates_nothing)
   CASE(different_volumes_are_not_shared)
-  CASE(changed_samples_are_read)
   CASE(idle_contexts_make_room)
   CASE(shared_volume_is_uploaded_once)
   CASE(nothing_is_left)

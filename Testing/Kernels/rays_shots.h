@@ -331,8 +331,8 @@ static inline void any_request(shot *s, const test_volume *v, double middle, dou
   shot_make(s, (pmb_ray_mode)rng_int(rng, 0, 4));
   s->r.width = (int)rng_int(rng, 20, WIDE);
   s->r.height = (int)rng_int(rng, 20, HIGH);
-  set_isovalues(
-    s, (int)rng_int(rng, 1, 3), middle, size * rng_real(rng, 0.3, 2), rng_int(rng, 0, 3) ? rng_real(rng, 0.2, 1) : 1);
+  const int isovalues = (int)rng_int(rng, 1, rng_int(rng, 0, 5) ? 3 : PMB_RAY_ISOVALUES);
+  set_isovalues(s, isovalues, middle, size * rng_real(rng, 0.3, 2), rng_int(rng, 0, 3) ? rng_real(rng, 0.2, 1) : 1);
   const int table = rng_int(rng, 0, 1) && s->r.mode > PMB_RAY_COMPOSITE ? (int)rng_int(rng, 2, 30) : TABLE;
   set_table(s, table, middle - 0.9 * size, middle + 0.6 * size, rng_real(rng, 1, 20), 0.9, rng);
   place_camera(s, &v->view, (int)rng_int(rng, 0, CAMERAS - 1), rng);

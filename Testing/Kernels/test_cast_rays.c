@@ -22,33 +22,6 @@ static void large_samples_round(shot *s, test_volume *v, int round, test_rng *rn
 }
 ROUNDS(large_samples, 2, 10, 2)
 
-/* Hidden samples and cells, and non-finite samples, half of them without light, which depends on the samples beside holes. */
-static void holes_round(shot *s, test_volume *v, int round, test_rng *rng)
-{
-  const int n = round / 2;
-  any_shot(s, v, 10 * (n / 2) + 8 + n % 2, (pmb_ray_mode)(n % 5), rng);
-  s->r.preintegrate = n / 5 % 2;
-  volume_hide(v, n % 3 ? 50 * n : 0, n % 4 ? 20 * n : 0, rng);
-  volume_sprinkle(v, n % 2 ? 300 : 5000, rng);
-  if (round % 2) no_light(s);
-}
-ROUNDS(holes, 7, 60, 8)
-
-/* Sixteen isovalues, several of them between two samples of a ray. */
-static void close_surfaces_round(shot *s, test_volume *v, int round, test_rng *rng)
-{
-  make_plain(v, round % FIELDS, rng);
-  shot_make(s, PMB_RAY_ISOSURFACE);
-  set_isovalues(s, PMB_RAY_ISOVALUES, 0, 1, 1);
-  for (int n = 0; n < PMB_RAY_ISOVALUES; n++) {
-    s->isovalues[n].value = rng_real(rng, -0.1, 0.1);
-    s->isovalues[n].color[3] = (float)rng_real(rng, 0.1, 0.4);
-  }
-  s->r.step = round % 2 ? 1.5 : 0;
-  place_camera(s, &v->view, round % CAMERAS, rng);
-}
-ROUNDS(close_surfaces, 9, 10, 4)
-
 /* A few small objects in many empty bricks. */
 static void empty_space_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
@@ -205,23 +178,6 @@ static void jitter(void)
   }
 }
 
-/* Mean error of a picture against the reference with very short steps and a color per sample. */
-static double error_of(const shot *s, const pmb_volume *v)
-{
-  pmb_ray_request fine = s->r;
-  OWNED_SCENE scene;
-  double sum = 0;
-  fine.preintegrate = 0;
-  fine.step = 1 / 128.0;
-  rr_open(&scene, v, &fine);
-  for (int n = 0; n < PIXELS; n += 3) {
-    const rr_sum wanted = rr_pixel(&scene, n % WIDE, n / WIDE);
-    sum += fabs(wanted.opacity - (double)s->colors[4 * n + 3]) / 4;
-    for (int c = 0; c < 3; c++) sum += fabs(wanted.color[c] - (double)s->colors[4 * n + c]) / 4;
-  }
-  return sum / (PIXELS / 3);
-}
-
 /* An opacity of 1 in one interval of the table: pixels whose rays reach it are opaque, in its color, even with steps of 1. */
 static void opaque_values(void)
 {
@@ -254,59 +210,6 @@ static void opaque_values(void)
   CHECK(seen > PIXELS / 20 && wrong == 0, "%d wrong of %d pixels", wrong, seen);
 }
 
-/* Three narrow peaks of the table: with steps of 1 the error with a color per segment is a tenth of that with one per sample. */
-static void narrow_peaks(void)
-{
-  static shot s;
-  OWNED_CONTEXT context = context_new(2, NULL);
-  for (int round = 0; round < 6; round++) {
-    static const int peaks[] = { 300, 520, 640 };
-    OWNED_VOLUME v;
-    test_rng rng = { 20 };
-    double errors[2];
-    const float opacity = round < 4 ? 0.95f : 1;
-    make_plain(&v, round % 2 ? FIELD_GYROID : FIELD_BALL, &rng);
-    shot_make(&s, PMB_RAY_COMPOSITE);
-    set_table(&s, TABLE, -1, 1, 1, 0, &rng);
-    for (int p = 0; p < 3; p++)
-      for (int n = -4; n <= 4; n++) s.table[4 * (peaks[p] + n) + 3] = opacity * (float)(5 - abs(n)) / 5;
-    place_camera(&s, &v.view, CAMERA_PERSPECTIVE, &rng);
-    s.r.step = 1;
-    s.r.shade = round / 2 == 1;
-    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
-    for (int on = 0; on < 2; on++) {
-      s.r.preintegrate = on;
-      CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
-      errors[on] = error_of(&s, &v.view);
-    }
-    test_about("round %d", round);
-    CHECK(
-      errors[1] < errors[0] / 10, "errors %g/255 per sample, %g/255 per segment", 255 * errors[0], 255 * errors[1]);
-  }
-}
-
-/* Long steps over a jump whose height overflows: surfaces lie between the two samples. */
-static void overflowing_jumps(void)
-{
-  static shot s;
-  test_rng rng = { 22 };
-  int covered = 0;
-  OWNED_VOLUME v = volume_of(PMB_FLOAT32, 40, 21, 22, LAYOUT_PACKED);
-  for (int n = 0; n < 40 * 21 * 22; n++) ((float *)v.view.samples)[n] = n % 40 < 20 ? -3e38f : 3e38f;
-  shot_make(&s, PMB_RAY_ISOSURFACE);
-  set_isovalues(&s, 1, 2e38, 0, 1);
-  place_camera(&s, &v.view, CAMERA_PERSPECTIVE, &rng);
-  s.r.step = 5;
-  OWNED_CONTEXT context = bound_context(2, &v.view);
-  CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
-  for (int n = 0; n < PIXELS; n++) {
-    covered += s.colors[4 * n + 3] == 1;
-    CHECK(s.depth[n] >= 0 && s.depth[n] <= 1 && s.colors[4 * n] >= 0 && s.colors[4 * n] <= 1,
-      "pixel %d: depth %g, red %g", n, s.depth[n], s.colors[4 * n]);
-  }
-  CHECK(covered > 20, "%d pixels have a surface", covered);
-}
-
 /* Environment: PMB_TEST_ROUNDS, the number of rounds; PMB_TEST_SEED, the seed of the first. Each round has its own seed. */
 static uint64_t first_seed = 7000;
 
@@ -337,8 +240,6 @@ static void anything(void)
 TEST_MAIN(
   CASE(anything)
   CASE(large_samples)
-  CASE(holes)
-  CASE(close_surfaces)
   CASE(empty_space)
   CASE(plateaus)
   CASE(along_the_axes)
@@ -347,7 +248,5 @@ TEST_MAIN(
   CASE(long_volumes)
   CASE(small_steps)
   CASE(jitter)
-  CASE(narrow_peaks)
   CASE(opaque_values)
-  CASE(overflowing_jumps)
 )

@@ -253,47 +253,6 @@ static void beside_hidden_cells(void)
   CHECK(hits > 2 * PIXELS, "only %d hits", hits);
 }
 
-/* A coarse ball lit from the side: at its rim gradients may point away from the camera, but no pixel is lit from behind. */
-static void rim_of_a_ball(void)
-{
-  const double radius = 5.3, middle = 7.4;
-  OWNED_CONTEXT context = context_new(1, NULL);
-  static shot s;
-  rr_scene scene;
-  int rim = 0, wrong = 0;
-  OWNED_VOLUME v = volume_of(PMB_FLOAT32, 16, 16, 16, LAYOUT_PACKED);
-  for (int64_t n = 0; n < ref_samples(&v.view); n++) {
-    const double p[3] = { (double)(n % 16) - middle, (double)(n / 16 % 16) - middle, (double)(n / 256) - middle };
-    volume_put(&v, n, radius - sqrt(rr_dot(p, p)));
-  }
-  for (int round = 0; round < 20; round++) {
-    const double turn = round * 0.31, eye[3] = { middle, middle, 60 }, forward[3] = { 0, 0, -1 };
-    shot_make(&s, PMB_RAY_ISOSURFACE);
-    set_isovalues(&s, 1, 0, 0, 1);
-    rr_look(s.r.world_to_clip, eye, forward, 1, 8, 4.0 / 3, 1, 100);
-    s.r.ambient = s.r.specular = 0;
-    s.r.diffuse = 1;
-    s.r.light_count = 1;
-    s.lights[0] = (pmb_ray_light){ .position = { cos(turn), sin(turn), -0.4 }, .color = { 1, 1, 1 } };
-    cast(context, &v, &s);
-    rr_open(&scene, &v.view, &s.r);
-    for (int n = 0; n < PIXELS; n++) {
-      rr_ray ray;
-      double p[3];
-      rr_ray_of(&scene, n % WIDE, n / WIDE, &ray);
-      if (s.depth[n] == 1) continue;
-      const double t = rr_distance(&scene, &ray, n % WIDE, n / WIDE, (double)s.depth[n]);
-      for (int c = 0; c < 3; c++) p[c] = ray.origin[c] + t * ray.direction[c] - middle;
-      if (sqrt(p[0] * p[0] + p[1] * p[1]) < 0.97 * radius) continue;
-      const double facing = (p[0] * cos(turn) + p[1] * sin(turn) - 0.4 * p[2]) / radius / sqrt(1.16);
-      rim++;
-      wrong += fabs(0.9 * fmax(facing, 0) - (double)s.colors[4 * n]) > 0.15;
-    }
-    rr_close(&scene);
-  }
-  CHECK(rim > 200 && wrong == 0, "%d of %d pixels are wrong", wrong, rim);
-}
-
 /* The mean of the rays of FINE x FINE times as many pixels. */
 static void cast_finely(pmb_context *context, const shot *of, float *colors)
 {
@@ -363,6 +322,5 @@ TEST_MAIN(
   CASE(intervals)
   CASE(magnitudes)
   CASE(beside_hidden_cells)
-  CASE(rim_of_a_ball)
   CASE(edges)
 )

@@ -1,95 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_cast_rays_requests.c - pieces of a volume, threads and paths, wrong requests. */
+ * test_cast_rays_requests.c - threads and paths, wrong requests. */
 #include <stdio.h>
 
 #include "rays_shots.h"
-
-/* ---- pieces, threads ---- */
-
-/* Binds samples `low` to `high` along x as a piece of the volume, and casts the rays. */
-static void cast_piece(pmb_context *context, const shot *s, const test_volume *v, int64_t low, int64_t high)
-{
-  const int64_t *d = v->view.dims, width = high - low + 1;
-  OWNED_VOLUME piece = volume_of(v->view.type, width, d[1], d[2], LAYOUT_PACKED);
-  for (int64_t n = 0; n < ref_samples(&piece.view); n++)
-    volume_put(&piece, n, volume_get(v, n % width + low + d[0] * (n / width)));
-  memcpy(piece.view.index_to_world, v->view.index_to_world, sizeof v->view.index_to_world);
-  memcpy(piece.view.first, v->view.first, sizeof v->view.first);
-  piece.view.first[0] += low;
-  CHECK_STATUS(context, pmb_bind(context, &piece.view), PMB_OK);
-  CHECK_STATUS(context, pmb_cast_rays(context, &s->r), PMB_OK);
-}
-
-/* Casts the rays through the volume, and through two pieces of it along x. */
-static void cast_whole_and_parts(pmb_context *context, shot *all, shot parts[2], const test_volume *v)
-{
-  const int64_t last = v->view.dims[0] - 1, cut = last / 2;
-  for (int p = 0; p < 2; p++) {
-    shot_copy(parts + p, all);
-    cast_piece(context, parts + p, v, p ? cut : 0, p ? last : cut);
-  }
-  cast_piece(context, all, v, 0, last);
-}
-
-/* Two pieces with a common layer of samples: each pixel's nearer color is the whole's. Without light, as normals differ there. */
-static void pieces(void)
-{
-  test_rng rng = { 601 };
-  OWNED_CONTEXT context = context_new(2, NULL);
-  int hit = 0;
-  for (int round = 0; round < 12; round++) {
-    static shot all, parts[2];
-    OWNED_VOLUME v;
-    int wrong = 0;
-    any_shot(&all, &v, round, PMB_RAY_ISOSURFACE, &rng);
-    set_isovalues(&all, 1 + 2 * (round % 2), type_middle(v.view.type), type_size(v.view.type), 1);
-    no_light(&all);
-    cast_whole_and_parts(context, &all, parts, &v);
-    for (int n = 0; n < PIXELS; n++) {
-      const shot *near = parts[0].depth[n] <= parts[1].depth[n] ? parts : parts + 1;
-      float off = 1e3f * fabsf(near->depth[n] - all.depth[n]);
-      for (int c = 0; c < 4; c++) off = fmaxf(off, fabsf(near->colors[4 * n + c] - all.colors[4 * n + c]));
-      wrong += !((double)off <= COLOR_SLACK);
-      hit += all.depth[n] < 1;
-    }
-    test_about("round %d", round);
-    CHECK(wrong <= WRONG_PIXELS * PIXELS, "%d wrong pixels", wrong);
-  }
-  CHECK(hit > 3 * PIXELS, "only %d hits", hit);
-}
-
-/* Two pieces, pre-integrated: the nearer one over the farther one equals the whole, without a seam. */
-static void pieces_of_segments(void)
-{
-  test_rng rng = { 602 };
-  OWNED_CONTEXT context = context_new(2, NULL);
-  int both = 0;
-  for (int round = 0; round < 10; round++) {
-    static shot all, parts[2];
-    OWNED_VOLUME v;
-    int wrong = 0;
-    any_shot(&all, &v, round, PMB_RAY_COMPOSITE, &rng);
-    memset(v.view.index_to_world, 0, sizeof v.view.index_to_world);
-    memset(v.view.first, 0, sizeof v.view.first);
-    const double eye[3] = { -30, 12, 14 }, forward[3] = { 1, 0.1, -0.1 };
-    rr_look(all.r.world_to_clip, eye, forward, 0, 0.4, 4.0 / 3, 1, 120);
-    all.r.preintegrate = 1;
-    all.r.shade = 0;
-    all.r.step = 1.7;
-    cast_whole_and_parts(context, &all, parts, &v);
-    for (int n = 0; n < PIXELS; n++) {
-      const float *near = parts[0].colors + 4 * n, *far = parts[1].colors + 4 * n;
-      float off = 0;
-      for (int c = 0; c < 4; c++) off = fmaxf(off, fabsf(near[c] + (1 - near[3]) * far[c] - all.colors[4 * n + c]));
-      wrong += !((double)off <= COLOR_SLACK);
-      both += near[3] > 0.02f && near[3] < 0.98f && far[3] > 0.02f;
-    }
-    test_about("round %d", round);
-    CHECK(wrong <= WRONG_PIXELS * PIXELS, "%d wrong pixels", wrong);
-  }
-  CHECK(both > 3 * PIXELS, "only %d pixels in both pieces", both);
-}
 
 /* Any number of threads and any path give the same bytes. */
 static void threads_and_paths(void)
@@ -153,7 +67,7 @@ static void nothing_to_see(void)
   }
 }
 
-/* Samples at the limits of their types: all colors, opacities and depths are from 0 to 1. */
+/* Samples at the limits of their types, also with long steps over jumps whose height overflows: all colors, opacities and depths are from 0 to 1. */
 static void extreme_samples(void)
 {
   test_rng rng = { 651 };
@@ -167,6 +81,7 @@ static void extreme_samples(void)
     shot_make(&s, (pmb_ray_mode)(round / 10 % 5));
     s.r.shade = round % 2;
     s.r.preintegrate = round / 50;
+    s.r.step = round % 7 ? 0 : 5;
     set_isovalues(&s, 3, volume_isovalue(&v, &rng), 0.1, 0.5f);
     set_table(&s, TABLE, round % 3 ? -1 : -1e308, round % 3 ? 1 : 1e307, 5, 0.8, &rng);
     place_camera(&s, &v.view, round % CAMERAS, &rng);
@@ -401,8 +316,6 @@ static void changed_tables(void)
 
 /* clang-format off */
 TEST_MAIN(
-  CASE(pieces)
-  CASE(pieces_of_segments)
   CASE(threads_and_paths)
   CASE(nothing_to_see)
   CASE(extreme_samples)

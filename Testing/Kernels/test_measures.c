@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_measures.c - pmb_measure against a slow count of all edges; several isovalues, threads, flags, wrong requests. For
- * surfaces of known measures see test_analytic.c. */
+ * test_measures.c - pmb_measure against a slow count of all edges; several isovalues, threads, flags, wrong requests. */
 #include <math.h>
 
 #include "test_util.h"
@@ -282,7 +281,7 @@ static void ids_need_not_be_in_order(void)
   free(place);
 }
 
-/* Worlds scaled by powers of two, where products overflow or underflow: the measures scale exactly. */
+/* Two balls, and worlds scaled by powers of two, where products overflow or underflow: the measures scale exactly. */
 static void huge_and_tiny_worlds(void)
 {
   test_mesh m;
@@ -290,6 +289,9 @@ static void huge_and_tiny_worlds(void)
   OWNED_VOLUME v = volume_of_field(PMB_FLOAT64, 30, two_balls);
   mesh_of_volume(&v.view, 0, 1, &m);
   pmb_measures one = judge_measures(context, &m);
+  const double area = 4 * 3.14159265 * (0.16 + 0.09), volume = 4 * 3.14159265 / 3 * (0.064 + 0.027);
+  CHECK(fabs(one.area / area - 1) < 0.025 && fabs(one.volume / volume - 1) < 0.025,
+    "area %g, volume %g; balls have %g, %g", one.area, one.volume, area, volume);
   mesh_free(&m);
   const int exponents[] = { 330, -330, 240, -240, 200 };
   for (int n = 0; n < 5; n++) {

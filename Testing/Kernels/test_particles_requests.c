@@ -45,25 +45,6 @@ static void unusual_clouds(void)
   }
 }
 
-/* A thousand particles at each place. The spline divides by the density, so each place has the surface of one particle. */
-static void duplicates(void)
-{
-  const int64_t places = TEST_SLOW ? 10 : 1000, n = 1000 * places;
-  OWNED_CONTEXT context = context_new(2, NULL);
-  OWNED double *position = test_allocate(3 * n, sizeof *position);
-  OWNED_MESH m, plain;
-  for (int64_t i = 0; i < n; i++)
-    for (int a = 0; a < 3; a++) position[3 * i + a] = a == 0 ? 7.3 * (double)(i % places) : 0.4;
-  pmb_particle_request r = request_of(position, n, PMB_KERNEL_SPLINE);
-  r.spacing = 0.5;
-  pmb_measures got = closed_mesh(context, &r, &m);
-  r.positions.count = places;
-  closed_mesh(context, &r, &plain);
-  CHECK(got.components == places && m.sizes.triangles == plain.sizes.triangles,
-    "%lld components, %lld triangles instead of %lld", (long long)got.components, (long long)m.sizes.triangles,
-    (long long)plain.sizes.triangles);
-}
-
 /* Particles at positions that are not finite are left out and counted. If no others are left, the mesh is empty. */
 static void not_finite(void)
 {
@@ -377,7 +358,6 @@ static void huge_box(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(unusual_clouds)
-  CASE(duplicates)
   CASE(not_finite)
   CASE(bad_requests)
   CASE(far_particles)

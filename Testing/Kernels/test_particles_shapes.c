@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particles_shapes.c - anisotropic kernels: flat surfaces, sheets, the middle of a fluid, disorder, unusual clouds.
+ * test_particles_shapes.c - anisotropic kernels: flat surfaces, sheets, disorder.
  * test_particles.c compares random clouds with the potential of all pairs. */
 #include "particles_mesh.h"
 
@@ -57,25 +57,6 @@ static void flat_surfaces(void)
   }
 }
 
-/* Far from the border of a lattice kernels are round. The threshold is 100 roundings of a potential of about 1. */
-static void middle_of_fluid(void)
-{
-  enum { SIDE = 12, SAMPLES = 16 };
-  static float values[2][SAMPLES * SAMPLES * SAMPLES];
-  OWNED double *position = make_lattice(SIDE, SIDE, SIDE, 0);
-  OWNED_CONTEXT context = context_new(2, NULL);
-  float worst = 0;
-  OWNED_PARTICLES particles = particles_new(context);
-  for (int i = 0; i < 2; i++) {
-    const pmb_particle_request r = request_of(position, SIDE * SIDE * SIDE, i ? ANISOTROPIC : PMB_KERNEL_SPLINE);
-    const pmb_particle_image image = { sizeof image, { 4.1, 4.1, 4.1 }, { 0.19, 0.19, 0.19 },
-      { SAMPLES, SAMPLES, SAMPLES }, { 0 }, values[i] };
-    CHECK_STATUS(context, pmb_particles_sample(particles, &r, &image), PMB_OK);
-  }
-  for (int k = 0; k < SAMPLES * SAMPLES * SAMPLES; k++) worst = fmaxf(worst, fabsf(values[1][k] - values[0][k]));
-  CHECK(worst < 100 * 0x1p-24f, "the potential differs by %g", (double)worst);
-}
-
 /* A disordered fluid is one body with at most one bubble: particles in its middle stay in their places. (Moved, they leave 8.) */
 static void disordered_fluid(void)
 {
@@ -90,42 +71,8 @@ static void disordered_fluid(void)
   CHECK(got.components <= 2, "%lld components", (long long)got.components);
 }
 
-/* One, two, collinear, coplanar, equal and infinite positions give closed meshes with finite points and normals. */
-static void unusual_clouds(void)
-{
-  enum { N = 60 };
-  test_rng rng = { 4402 };
-  OWNED_CONTEXT context = context_new(1, NULL);
-  for (int round = 0; round < 40; round++) {
-    double position[3 * N];
-    const int64_t n = round % 8 == 0 ? 1 : round % 8 == 1 ? 2 : N;
-    for (int64_t i = 0; i < 3 * n; i++) position[i] = rng_real(&rng, 0, 3);
-    for (int64_t i = 0; i < n; i++) {
-      double *p = position + 3 * i;
-      if (round % 8 < 4) p[2] = round % 3 ? 0.3 : 0.1 * p[0];
-      if (round % 8 == 3) p[1] = p[0] / 7;
-      if (round % 8 == 4) memcpy(p, position + i % 5 * 3, 3 * sizeof *p);
-      if (round % 8 == 5) memcpy(p, position, 3 * sizeof *p);
-      if (round % 8 == 6 && i % 3 == 1) p[i % 2] = i % 4 ? NAN : INFINITY;
-    }
-    pmb_particle_request r = request_of(position, n, ANISOTROPIC);
-    OWNED_MESH m;
-    test_about("round %d", round);
-    r.smoothing = rng_real(&rng, 1, 4);
-    closed_mesh(context, &r, &m);
-    CHECK(m.sizes.points > 0, "no points");
-    int64_t wrong = 0;
-    for (int64_t k = 0; k < 3 * m.sizes.points; k++)
-      wrong +=
-        !isfinite(((double *)m.view.points)[k]) || !isfinite(m.view.normals[k]) || !isfinite(m.view.gradients[k]);
-    CHECK(wrong == 0, "%lld numbers are not finite", (long long)wrong);
-  }
-}
-
 /* clang-format off */
 TEST_MAIN(
   CASE(flat_surfaces)
-  CASE(middle_of_fluid)
   CASE(disordered_fluid)
-  CASE(unusual_clouds)
 )

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * test_tables.c - the case table: its triangles fill the loops of a cell. That neighbours match, and that triangles face lower
- * values: test_reference.c and test_analytic.c, on meshes.
+ * values: test_reference.c and test_measures.c, on meshes.
  *
  * A segment is a triangle edge that no other triangle of the cell uses in the opposite direction; segments form loops. */
 #include "shared/pmb_tables.h"

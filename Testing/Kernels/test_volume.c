@@ -172,7 +172,8 @@ void volume_wide(test_volume *v, int n, int run, const int64_t dims[3], test_rng
 /* A value of one kind of data, before rounding to the type. `scale` spreads it over the type's range. */
 static double data_value(int data, const double x[3], const double wave[6], double low, double scale, test_rng *rng)
 {
-  if (data == DATA_PLATEAU) return (double)rng_int(rng, 0, 3);
+  const double few = data == DATA_PLATEAU ? (double)rng_int(rng, -1, 3) : 0;
+  if (data == DATA_PLATEAU) return few < 0 ? -0.0 : few; /* zeros of both signs */
   if (data == DATA_NOISE) return low + scale * rng_real(rng, 0, 1);
   double smooth = 0;
   for (int a = 0; a < 3; a++) smooth += sin(wave[a] * x[a] + wave[3 + a]) / 6;

@@ -35,13 +35,6 @@ def state_file():
             equal(acceleration.GetNumberOfRuns() - before, int(on), "accelerated executions")
             true(made[0][0] > 0 and len(points(mesh)) > 0, "a surface")
     equal(made[1], made[0], "triangles, and cells downstream")
-    binds = acceleration.GetNumberOfBinds()
-    contour.Isosurfaces = [150.0]
-    cells = output(contour).GetNumberOfPolys()
-    said = acceleration.GetLastRunSummary(contour.GetClientSideObject())
-    true(said.startswith("vtkContourFilter, accelerated: ") and f" {cells} triangles" in said,
-         f"{cells} triangles, but the last run is {said!r}")
-    equal(acceleration.GetNumberOfBinds(), binds, "volumes read for another isovalue")
 
 
 STATE_OF_SWITCH = """import sys

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""State files: all properties are restored; files that differ from those of this version: messages, what is loaded, and a
-session that works."""
+"""State files: all properties are restored; files that differ from those of this version: messages, and what is loaded."""
 import os
 import re
 import tempfile
@@ -53,15 +52,6 @@ def check_surface(surface):
     equal(log.text(), "", "messages of the update")
 
 
-def check_session():
-    """The session works afterwards."""
-    wavelet = simple.Wavelet()
-    wavelet.UpdatePipeline()
-    with Messages() as log:
-        check_surface(simple.PMBContour(Input=wavelet, RemoveDegenerateTriangles=0, **LOADED))
-    equal(log.text(), "", "messages afterwards")
-
-
 def changed(text, pattern, replacement):
     """The text with one change in the filter's part."""
     begin = text.index('type="PMBContour"')
@@ -99,7 +89,6 @@ def unknown_property():
     equal(len(said.strip().splitlines()), 2, f"lines of {said!r}: one, below the one that says where it is from")
     true("does not know: FutureOne, FutureTwo." in said, f"the properties in {said!r}")
     check_surface(surface)
-    check_session()
 
 
 def missing_property():
@@ -109,7 +98,6 @@ def missing_property():
     equal(said, "", "messages")
     equal((surface.NormalsBy, surface.ComputeGradients), ("Central Differences", 0), "the defaults")
     check_surface(surface)
-    check_session()
 
 
 load_plugin()
