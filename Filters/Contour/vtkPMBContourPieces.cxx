@@ -121,7 +121,8 @@ void Pieces::Write(size_t isovalue, vtkPolyData* mesh)
   }
   if (this->Files.empty()) // the pieces of an earlier surface are replaced
   {
-    std::filesystem::remove(this->Name.string() + ".pvtp");
+    std::error_code ignored;
+    std::filesystem::remove(this->Name.string() + ".pvtp", ignored);
   }
   const std::filesystem::path file = this->Name.string() + "_" + std::to_string(this->Files.size()) + ".vtp";
   this->Files.emplace(isovalue, file);

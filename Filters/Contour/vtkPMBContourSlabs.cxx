@@ -154,7 +154,8 @@ void Slabs::Start(const char* array)
   if (key.str() != this->Key)
   {
     this->Key = key.str();
-    this->Ranges.assign(1 + (this->Layers + this->Thick - 2) / this->Thick, { std::nan(""), 0.0 });
+    const int slices = this->Whole[5] - this->Whole[4] + 1, own = this->Thick * Thickness;
+    this->Ranges.assign(1 + (slices - Thickness - Above + own - 1) / own, { std::nan(""), 0.0 });
   }
   this->First = this->End = 0;
   this->Present = this->CountRead = 0;
@@ -209,7 +210,9 @@ bool Slabs::Next(const std::vector<double>& isovalues)
     const int thick = this->End > 0 ? this->Thick : 1;
     this->First = this->End;
     this->End = std::min(this->Layers, this->First + std::min(thick, this->Layers - this->First));
-    const auto range = this->Ranges[this->Present++]; // may be rounded
+    const int left = this->Whole[5] - this->Whole[4] + 1 - this->End * Thickness; // samples beyond the slab
+    this->End = left <= Above ? this->Layers : this->End;                         // it is read with all of them
+    const auto range = this->Ranges[this->Present++];                             // may be rounded
     const double low = std::nextafter(range.first, -HUGE_VAL), high = std::nextafter(range.second, HUGE_VAL);
     if (this->First > 0 && !std::isnan(low) &&
       std::none_of(isovalues.begin(), isovalues.end(), [=](double x) { return low <= x && x <= high; }))
