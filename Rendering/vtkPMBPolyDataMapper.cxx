@@ -146,25 +146,19 @@ private:
     vtkDataArray* Colored; // whose colors are found here; null: VTK finds them, if there are any
   };
 
-  bool IsColoredByCells(bool visible, int mode)
-  {
-    return visible && mode != VTK_SCALAR_MODE_USE_POINT_DATA && mode != VTK_SCALAR_MODE_USE_POINT_FIELD_DATA;
-  }
-
   // The array that colors a mesh.
-  vtkDataArray* FindScalars(vtkPolyData* mesh, int& ofCells)
+  vtkAbstractArray* FindScalars(vtkPolyData* mesh, int& ofCells)
   {
-    return this->ScalarVisibility
-      ? vtkDataArray::SafeDownCast(vtkAbstractMapper::GetAbstractScalars(
-          mesh, this->ScalarMode, this->ArrayAccessMode, this->ArrayId, this->ArrayName, ofCells))
-      : nullptr;
+    return this->ScalarVisibility ? vtkAbstractMapper::GetAbstractScalars(mesh, this->ScalarMode,
+                                      this->ArrayAccessMode, this->ArrayId, this->ArrayName, ofCells)
+                                  : nullptr;
   }
 
   // The same, if it is of points and threads can share the work.
   vtkDataArray* FindColored(vtkPolyData* mesh)
   {
     int ofCells = 0;
-    vtkDataArray* array = this->FindScalars(mesh, ofCells);
+    auto* array = vtkDataArray::SafeDownCast(this->FindScalars(mesh, ofCells));
     const bool fits = array && ofCells == 0 && array->GetName() && !array->GetLookupTable() &&
       array->HasStandardMemoryLayout() && array->GetDataType() != VTK_BIT && array->GetNumberOfTuples() >= 2 &&
       array->GetNumberOfTuples() == mesh->GetNumberOfPoints() && mesh->GetPointData()->GetNormals() != array &&
@@ -175,11 +169,12 @@ private:
   std::vector<Block> GetBlocks()
   {
     std::vector<Block> blocks;
+    int ofCells = 0;
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
-    const bool byCells = this->IsColoredByCells(this->ScalarVisibility, this->ScalarMode);
     bool all = true;
     for (auto& item : this->Data)
     {
+      const bool byCells = this->FindScalars(item.first, ofCells) && ofCells != 0;
       blocks.push_back({ item.first, item.second, item.second->Data, byCells, this->FindColored(item.first) });
       all = all && blocks.back().Colored;
     }
@@ -191,7 +186,10 @@ private:
     for (auto& item : this->VTKPolyDataToGLBatchElement)
     {
       auto& own = item.second->Parent;
-      const bool byCells = this->IsColoredByCells(own.ScalarVisibility, own.ScalarMode);
+      const bool byCells = own.ScalarVisibility &&
+        vtkAbstractMapper::GetAbstractScalars(
+          own.PolyData, own.ScalarMode, own.ArrayAccessMode, own.ArrayId, own.ArrayName.c_str(), ofCells) &&
+        ofCells != 0;
       blocks.push_back({ own.PolyData, item.second.get(), own.PolyData, byCells, nullptr });
     }
 #endif

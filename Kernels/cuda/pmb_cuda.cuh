@@ -378,9 +378,9 @@ void pmb_cuda_drop_slabs(pmb_cuda *cuda, int contexts); /* contexts: these too, 
 pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
 
 /* pmb_cuda_pinned.cu */
-void pmb_cuda_pinned_contexts(int change, int device); /* 1: a context was made on the device; -1: destroyed */
-int pmb_cuda_is_pinned(const void *memory, size_t bytes);
-cudaError_t pmb_cuda_pin(void *memory, size_t bytes); /* of the pool */
+void pmb_cuda_pinned_contexts(int change, int device);    /* 1: a context was made on the device; -1: destroyed */
+int pmb_cuda_is_pinned(const void *memory, size_t bytes); /* by the pool, or by the caller */
+cudaError_t pmb_cuda_pin(void *memory, size_t bytes);     /* of the pool */
 
 /* pmb_cuda_transfer.cu */
 /* pmb_loop without progress. */

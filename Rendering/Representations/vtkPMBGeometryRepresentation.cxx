@@ -12,6 +12,7 @@
 #include "vtkPVLODActor.h"
 #include "vtkPVRenderView.h"
 #include "vtkPVSession.h"
+#include "vtkPointData.h"
 #include "vtkPolyData.h"
 #include "vtkProcessModule.h"
 #include "vtkProperty.h"
@@ -22,9 +23,9 @@ vtkStandardNewMacro(vtkPMBGeometryRepresentation);
 
 namespace
 {
-// VTK keeps the bounds of the points that cells use, and has no call to set them. `ours`: the blocks come from a mesh with the
-// filter's mark, of which other filters may have left out ghosts.
-void SetUsedBounds(vtkDataObject* data, bool ours)
+// VTK keeps the bounds of the points that cells use, and the ranges of arrays, and has no call to set them. `ours`: the blocks
+// come from a mesh with the filter's mark, of which other filters may have left out ghosts.
+void KeepRanges(vtkDataObject* data, bool ours)
 {
   using Options = vtk::DataObjectTreeOptions;
   auto* tree = vtkDataObjectTree::SafeDownCast(data);
@@ -37,6 +38,10 @@ void SetUsedBounds(vtkDataObject* data, bool ours)
   {
     auto* mesh = vtkPolyData::SafeDownCast(block);
     const bool isWhole = mesh && vtkPMBPolyDataMapper::HasTrianglesOfAllPoints(mesh);
+    if (isWhole && vtkPMBPrivateMembers::Has("array-ranges"))
+    {
+      vtkPMBPrivateMembers::ArrayRanges<vtkFieldData>::Set(mesh->GetPointData());
+    }
     if (isWhole && vtkPMBPrivateMembers::Has("cell-bounds"))
     {
       vtkPMBPrivateMembers::CellBounds<vtkPolyData>::Set(mesh);
@@ -77,14 +82,24 @@ int vtkPMBGeometryRepresentation::RequestData(
   auto* mesh =
     inputVector[0]->GetNumberOfInformationObjects() == 1 ? vtkPolyData::GetData(inputVector[0], 0) : nullptr;
   const bool ours = this->IsOurs = mesh && vtkPMBPolyDataMapper::HasTrianglesOfAllPoints(mesh);
+  this->IsAlone = DrawsAlone();
   auto* filter = vtkPVGeometryFilter::SafeDownCast(this->GeometryFilter);
   // Without ghosts, which vtkPVGeometryFilter leaves out, the indices of cells and points stay.
   const bool same = ours && !mesh->GetCellGhostArray() && !mesh->GetPointGhostArray();
   filter->SetPassThroughCellIds(!same);
   filter->SetPassThroughPointIds(!same);
   const int done = this->Superclass::RequestData(request, inputVector, outputVector);
-  SetUsedBounds(this->MultiBlockMaker->GetOutputDataObject(0), ours);
+  KeepRanges(this->MultiBlockMaker->GetOutputDataObject(0), ours);
   return done;
+}
+
+// ParaView 6.1 finds the ranges of a tree's arrays in copies of its leaves, so it is given the one leaf, which has them.
+vtkDataObject* vtkPMBGeometryRepresentation::GetRenderedDataObject(int port)
+{
+  vtkDataObject* data = this->Superclass::GetRenderedDataObject(port);
+  auto* tree = this->IsOurs && this->IsAlone ? vtkDataObjectTree::SafeDownCast(data) : nullptr;
+  const auto leaves = tree ? vtkCompositeDataSet::GetDataSets<vtkPolyData>(tree) : std::vector<vtkPolyData*>();
+  return leaves.size() == 1 ? leaves[0] : data;
 }
 
 void vtkPMBGeometryRepresentation::MakeLevelOfDetail(vtkInformation* inInfo, vtkInformation* outInfo)
@@ -104,7 +119,7 @@ int vtkPMBGeometryRepresentation::ProcessViewRequest(
 {
   if (type == vtkPVView::REQUEST_UPDATE_LOD())
   {
-    this->Postpones = this->IsOurs && !inInfo->Has(vtkPVRenderView::USE_OUTLINE_FOR_LOD()) && DrawsAlone();
+    this->Postpones = this->IsOurs && this->IsAlone && !inInfo->Has(vtkPVRenderView::USE_OUTLINE_FOR_LOD());
     this->Resolution = inInfo->Get(vtkPVRenderView::LOD_RESOLUTION());
     if (this->Postpones)
     {
@@ -124,7 +139,7 @@ int vtkPMBGeometryRepresentation::ProcessViewRequest(
   this->SuppressLOD = suppressed;
   if (done && type == vtkPVView::REQUEST_RENDER())
   {
-    SetUsedBounds(this->Mapper->GetInputDataObject(0, 0), false); // a copy, if it was delivered
+    KeepRanges(this->Mapper->GetInputDataObject(0, 0), false); // a copy, if it was delivered
   }
   return done;
 }

@@ -27,6 +27,7 @@ public:
   static vtkPMBGeometryRepresentation* New();
   vtkTypeMacro(vtkPMBGeometryRepresentation, vtkGeometryRepresentationWithFaces);
 
+  vtkDataObject* GetRenderedDataObject(int port) override;
   int ProcessViewRequest(vtkInformationRequestKey*, vtkInformation* inInfo, vtkInformation* outInfo) override;
 
 protected:
@@ -39,6 +40,7 @@ private:
   void MakeLevelOfDetail(vtkInformation* inInfo, vtkInformation* outInfo);
 
   bool IsOurs = false;    // the last input: a mesh with the filter's mark
+  bool IsAlone = false;   // no other process draws it
   bool Postpones = false; // the level of detail
   double Resolution = 0;  // that the view asked for
 

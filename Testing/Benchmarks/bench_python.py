@@ -10,6 +10,7 @@ import time
 import numpy as np
 
 import pmb
+from bench_common import ISOVALUES, cayley
 
 
 def fastest(function, runs):
@@ -29,75 +30,133 @@ def volumes(side):
     yield "ball", 1 - np.sqrt(x * x + y * y + z * z), 0.4
 
 
-CUPMB_SAMPLE = """
+# cupmb's field, and its test of a box: skips those whose middle is farther from 0 than half their size times bounds of the
+# derivatives.
+CUPMB_FIELD = """
 namespace cupmb {
 template <typename T, typename I, I dim>
-__device__ __forceinline__ T scalar(const trove::array<T, dim>& p, const trove::array<I, dim>& i, const float* S,
-                                    const float level)
+__device__ __forceinline__ T scalar(const trove::array<T, dim>& p, const trove::array<I, dim>& i, %s, const float level)
 {
-  return S[trove::get<0>(i) + %d * (trove::get<1>(i) + %dll * trove::get<2>(i))] - level;
+  const T x = trove::get<0>(p), y = trove::get<1>(p), z = trove::get<2>(p);
+  return %s - level;
 }
 }
 """
+CUPMB_BOXES = """
+namespace cupmb {
+template <typename T, typename I, I dim, typename... F>
+__device__ __forceinline__ bool may_contain_zeros(const BoundingBox<T, dim>& box, const float k, const float level)
+{
+  const T x = (box.a[0] + box.b[0]) / 2, y = (box.a[1] + box.b[1]) / 2, z = (box.a[2] + box.b[2]) / 2;
+  const T u = box.b[0] - x, v = box.b[1] - y, w = box.b[2] - z;
+  const T X = abs(x) + u, Y = abs(y) + v, Z = abs(z) + w;
+  return abs(%s - level) <= T(1.00001) * (%s);
+}
+}
+"""
+EVALUATED = {
+    "cayley": ("1 - 16 * x * y * z - 4 * (x * x + y * y + z * z)",
+               "8 * (u * (2 * Y * Z + X) + v * (2 * X * Z + Y) + w * (2 * X * Y + Z))"),
+    "gyroid": ("(sin(k * x) * cos(k * y) + sin(k * y) * cos(k * z) + sin(k * z) * cos(k * x))",
+               "T(1.415) * k * (u + v + w) + 0 * (X + Y + Z)"),
+}
+STORED = "S[trove::get<0>(i) + (long long)side * (trove::get<1>(i) + (long long)side * trove::get<2>(i))]"
 
 
-def make_cupmb(side):
+def make_cupmb(tensor, name, k, how):
     import cupy
-    from cupmb import ExtraParameter, ParallelMarchingBlocks
-    samples = {"S": ExtraParameter("const float*"), "level": ExtraParameter("const float")}
-    blocks = ParallelMarchingBlocks(3, CUPMB_SAMPLE % (side, side), N=side - 1, extra_params=list(samples.items()))
-    return lambda tensor, level: blocks(S=cupy.from_dlpack(tensor), level=level)
+    from cupmb import ParallelMarchingBlocks
+    side = len(tensor)
+    if how == "stored":
+        known, value = {"S": cupy.from_dlpack(tensor), "side": side}, STORED
+        types = [("S", "const float*"), ("side", "const int")]
+    else:
+        known, types, value = {"k": k}, [("k", "const float")], EVALUATED[name][0]
+    field = CUPMB_FIELD % (", ".join(f"{kind} {word}" for word, kind in types), value)
+    boxes = CUPMB_BOXES % EVALUATED[name] if how == "evaluated, boxes" else ""
+    blocks = ParallelMarchingBlocks(3, field, boxes, side - 1, 2.0, -1.0, extra_params=[*types, ("level", "const float")])
+    return lambda level: len(blocks(**known, level=level)[1])
 
 
-def make_isoext(side):
+def make_isoext(tensor, *_):
     import isoext
-    grid = isoext.UniformGrid([side] * 3)
-    return lambda tensor, level: (grid.set_values(tensor), isoext.marching_cubes(grid, level=level))
+    grid = isoext.UniformGrid([len(tensor)] * 3)
+    return lambda level: (grid.set_values(tensor), len(isoext.marching_cubes(grid, level=level)[1]))[1]
 
 
-def make_warp(side):
+def make_warp(tensor, *_):
     import warp.geometry
-    cubes = warp.geometry.IsoSurfaceMarchingCubes(side, side, side)
-    return lambda tensor, level: cubes.surface(warp.from_torch(tensor), level)
+    cubes = warp.geometry.IsoSurfaceMarchingCubes(*tensor.shape)
+    return lambda level: (cubes.surface(warp.from_torch(tensor), level), len(cubes.indices) // 3)[1]
+
+
+def make_conquer3d(tensor, name, k, how):
+    """Its cells are lists of 8 corners, whose places it takes as 32-bit numbers: less than 2^29 cells."""
+    import torch
+    from conquer3d.ops import dual_marching_cubes, marching_cubes
+    side = len(tensor)
+    axis = torch.arange(side, device="cuda", dtype=torch.int32)
+    ids = axis + side * (axis[:, None] + side * axis[:, None, None])
+    corners = [ids[z:side - 1 + z, y:side - 1 + y, x:side - 1 + x] for z, y, x in
+               ((0, 0, 0), (0, 0, 1), (0, 1, 1), (0, 1, 0), (1, 0, 0), (1, 0, 1), (1, 1, 1), (1, 1, 0))]
+    cells = torch.stack(corners, -1).reshape(-1, 8)
+    places = torch.stack(torch.meshgrid(axis, axis, axis, indexing="ij")[::-1], -1).reshape(-1, 3).float()
+    function = dual_marching_cubes if how == "dual" else marching_cubes
+    return lambda level: len(function(places, cells, tensor.reshape(-1), iso=level)[1])
+
+
+PEERS = (("cupmb", make_cupmb, ("stored", "evaluated", "evaluated, boxes")), ("isoext", make_isoext, ("",)),
+         ("warp-lang", make_warp, ("",)), ("conquer3d", make_conquer3d, ("", "dual")))
 
 
 def gpu(side, runs):
-    """From a tensor on the GPU to a mesh there, without normals, as the peers make it. `again`: another isovalue."""
+    """From samples on the GPU, or a function, to a mesh there without normals, as peers do. `again`: another isovalue."""
     import torch
-    peers = {}
-    for name, make in {"cupmb": make_cupmb, "isoext": make_isoext, "warp-lang": make_warp}.items():
-        try:
-            peers[name] = make(side)
-        except ImportError:
-            print(f"without {name}: pip install {name}")
+    print(f"on {torch.cuda.get_device_name()}\n\n| volume | system | ms | triangles |\n|---|---|---|---|")
 
-    def waiting(function, *arguments):
-        function(*arguments)
-        torch.cuda.synchronize()
+    def row(system, call, level):
+        def waiting():
+            waiting.triangles = call(level)
+            torch.cuda.synchronize()
+        waiting()
+        time = fastest(waiting, runs)
+        print(f"| {name} {side}^3 | {system} | {time:.3f} | {waiting.triangles:,} |", flush=True)
 
-    print(f"volume    triangles      pmb    again   {'   '.join(peers)}   on {torch.cuda.get_device_name()}")
-    for name, volume, level in volumes(side):
-        tensor = torch.as_tensor(volume, device="cuda")
+    k = np.pi * side / 32  # bench_common.sampled's
+    axis = torch.linspace(-1, 1, side, device="cuda")
+    s, c = torch.sin(k * axis), torch.cos(k * axis)
+    for name in ISOVALUES:
+        level, y, z = ISOVALUES[name], axis[:, None], axis[:, None, None]
+        xy, yz, zx = s * c[:, None], s[:, None] * c[:, None, None], s[:, None, None] * c
+        tensor = cayley(axis, y, z) if name == "cayley" else xy + yz + zx
         bound = pmb.Volume(tensor)
-        times = [fastest(lambda: pmb.contour(tensor, level, normals=False), runs),
-                 fastest(lambda: bound.contour(level, normals=False), runs)]
-        for peer in peers.values():
-            waiting(peer, tensor, level)
-            times.append(fastest(lambda: waiting(peer, tensor, level), runs))
-        print(f"{name:8} {len(bound.contour(level).triangles):10} " + " ".join(f"{time:8.3f}" for time in times), flush=True)
+        row("pmb", lambda level: len(pmb.contour(tensor, level, normals=False).triangles), level)
+        row("pmb again", lambda level: len(bound.contour(level, normals=False).triangles), level)
+        row("pmb again, with normals", lambda level: len(bound.contour(level).triangles), level)
         bound.close()
+        for peer, make, ways in PEERS:
+            for how in ways if peer != "conquer3d" or side**3 < 1 << 29 else ():
+                try:
+                    row(" ".join(filter(None, (peer, how))), make(tensor, name, k, how), level)
+                except ImportError:
+                    print(f"without {peer}: pip install {peer}")
+                    break
+                except (MemoryError, RuntimeError) as error:
+                    print(f"| {name} {side}^3 | {peer} {how} | fails: {str(error).splitlines()[0]:.60} | |", flush=True)
+                torch.cuda.empty_cache()
 
 
 def main():
     parser = argparse.ArgumentParser(prog="./pmb bench --python", description=__doc__)
-    parser.add_argument("--side", type=int, default=256, help="samples along each axis")
+    parser.add_argument("--side", type=int, nargs="+", default=[256], help="samples along each axis")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--threads", type=int, default=0, help="of pmb and pysplashsurf; 0: all cores")
     parser.add_argument("--particles", type=int, default=100000)
-    parser.add_argument("--gpu", action="store_true", help="from tensors on a GPU, beside cupmb, isoext and warp-lang")
+    parser.add_argument("--gpu", action="store_true", help="on a GPU, beside cupmb, isoext, warp-lang and conquer3d")
     options = parser.parse_args()
     if options.gpu:
-        gpu(options.side, options.runs)
+        for side in options.side:
+            gpu(side, options.runs)
         return
     pmb.set_threads(options.threads)
     if options.threads:
@@ -106,7 +165,7 @@ def main():
     from skimage.measure import marching_cubes
     peers = marching_cubes, mcubes.marching_cubes
     print("volume    triangles      pmb    again  skimage   mcubes   skimage / pmb, mcubes / pmb")
-    for name, volume, level in volumes(options.side):
+    for name, volume, level in (row for side in options.side for row in volumes(side)):
         bound = pmb.Volume(volume)
         triangles = len(bound.contour(level).triangles)
         ours = fastest(lambda: pmb.contour(volume, level), options.runs)

@@ -32,7 +32,6 @@ struct Scene : Picture
   {
     this->Renderer->AddActor(this->Actor);
     this->Actor->SetMapper(this->Mapper);
-    this->Mapper->ScalarVisibilityOff();
   }
 
   Pixels Draw(vtkPolyData* mesh)

@@ -216,6 +216,24 @@ static pmb_status bench_bind(pmb_context *context, const pmb_volume *volume, dou
   return status;
 }
 
+/* The same for samples in pinned memory. 0: there is none. */
+static double bench_pinned(pmb_context *context, const bench_volume *v, const pmb_volume *volume)
+{
+  const size_t bytes = (size_t)(v->dims[0] * v->dims[1] * v->dims[2]) * pmb_type_size(v->type);
+  pmb_volume pinned = *volume;
+  double ms = 0;
+  pmb_host_release(pmb_host_allocate(bytes)); /* pinned at its second use */
+  void *samples = pmb_host_allocate(bytes);
+  if (samples) {
+    pinned.samples = memcpy(samples, volume->samples, bytes);
+    if (bench_bind(context, &pinned, &ms) != PMB_OK) ms = 0;
+    pmb_bind(context, volume);
+    pmb_host_release(samples);
+    pmb_host_trim();
+  }
+  return ms;
+}
+
 /* Times a context that must not hold the volume on the GPU. part: of the samples' bytes; 0: the CPU. */
 static pmb_status bench_part(const bench_volume *v, const pmb_volume *volume, double part)
 {
@@ -254,7 +272,8 @@ static int bench(const bench_volume *v, uint64_t devices)
   pmb_status status = bench_bind(context, &volume, &bind_ms);
   if (devices) {
     pmb_get_info(context, &info);
-    printf("%s on %d GPUs: bind %.1f ms\n", v->name, info.device_count, bind_ms);
+    printf("%s on %d GPUs: bind %.1f ms, of pinned memory %.1f\n", v->name, info.device_count, bind_ms,
+      bench_pinned(context, v, &volume));
     status = status == PMB_OK ? bench_api(context, v) : status;
   }
   for (int join = 1; join >= 0 && status == PMB_OK && !devices; join--) {

@@ -219,6 +219,27 @@ static void pool_as_output(void)
   free(wide);
 }
 
+/* Pinned samples with the device's layout go there without a copy on the host, so the context holds less. */
+static void pinned_samples(void)
+{
+  for (int64_t side = 64; side > 62; side--) { /* with the device's layout, and without it */
+    const size_t bytes = (size_t)(side * side * side) * sizeof(float);
+    OWNED_SUBJECTS s = subjects_of(side);
+    OWNED_CONTEXT ordinary = gpu_new(0), gpu = gpu_new(0);
+    pmb_volume pinned = s.volume[0].view;
+    pmb_host_release(pmb_host_allocate(bytes)); /* pinned at its second use */
+    void *samples = pmb_host_allocate(bytes);
+    if (!CHECK(samples, "no memory")) exit(1);
+    pinned.samples = memcpy(samples, pinned.samples, bytes);
+    bind_to(ordinary, &s.volume[0].view);
+    bind_to(gpu, &pinned);
+    const int64_t less = info_of(ordinary).peak_bytes - info_of(gpu).peak_bytes;
+    CHECK(side == 64 ? less > 0 : less == 0, "%lld^3: %lld bytes less", (long long)side, (long long)less);
+    gives_subject(gpu, &s, 0, "pinned samples");
+    pmb_host_release(samples);
+  }
+}
+
 /* clang-format off */
 TEST_MAIN(
   CASE(pool_reuses_memory)
@@ -226,4 +247,5 @@ TEST_MAIN(
   CASE(pool_does_not_hoard)
   CASE(pool_in_threads)
   CASE(pool_as_output)
+  CASE(pinned_samples)
 )

@@ -27,7 +27,6 @@ def direct_triangles(mesh):
     blocks, mapper, actor, renderer, window = (
         vtkMultiBlockDataSet(), vtkPMBPolyDataMapper(), vtkActor(), vtkRenderer(), vtkRenderWindow())
     blocks.SetBlock(0, mesh)
-    mapper.ScalarVisibilityOff()
     mapper.SetInputDataObject(blocks)
     actor.SetMapper(mapper)
     renderer.AddActor(actor)

@@ -243,10 +243,14 @@ static pinned_block *block_of(const void *memory, size_t bytes)
   return found;
 }
 
+/* Arrays are of one block, so their ends tell. */
 int pmb_cuda_is_pinned(const void *memory, size_t bytes)
 {
-  const pinned_block *block = block_of(memory, bytes);
-  return block && block->pinned;
+  cudaPointerAttributes first = {}, last = {};
+  const int known = memory && bytes > 0 && cudaPointerGetAttributes(&first, memory) == cudaSuccess &&
+    cudaPointerGetAttributes(&last, (const char *)memory + bytes - 1) == cudaSuccess;
+  cudaGetLastError();
+  return known && first.type == cudaMemoryTypeHost && last.type == cudaMemoryTypeHost;
 }
 
 cudaError_t pmb_cuda_pin(void *memory, size_t bytes)

@@ -3,8 +3,8 @@
  *
  * The parts of a transfer go through the slots of a pinned ring in turn. Each host thread takes the next part. In an upload it
  * waits until the slot is free, fills it, and enqueues the copy. In a download it waits for the copy, empties the slot, and
- * enqueues the next copy into it. Threads wait for copies only. Arrays from the pinned pool are written directly, in larger
- * parts. */
+ * enqueues the next copy into it. Threads wait for copies only. Pinned arrays, of the pool or the caller's, are read and written
+ * directly, in larger parts. */
 #include <pthread.h>
 #include <sched.h>
 
@@ -12,7 +12,7 @@
 
 enum { ARRAYS = 8, PAGE = 4096 };
 
-/* Bytes of a part of an array that is written directly. */
+/* Bytes of a part of a pinned array. */
 static const size_t DIRECT_PART = 8 * 1024 * 1024;
 
 typedef struct transfer {
@@ -21,9 +21,9 @@ typedef struct transfer {
   cudaMemcpyKind kind;
   const pmb_volume *volume;     /* to pack into the first array, or NULL */
   const uint32_t *bricks;       /* those to pack, or NULL: all samples */
-  pmb_cuda_copy copies[ARRAYS]; /* first those of arrays written directly */
+  pmb_cuda_copy copies[ARRAYS]; /* first those of pinned arrays */
   size_t first[ARRAYS];         /* part of each */
-  int count, direct;            /* arrays; arrays written directly */
+  int count, direct;            /* arrays; pinned arrays */
   int awaited;                  /* arrays for whose kernels the copy stream waits */
   pthread_mutex_t sending;
   char *ring;
@@ -201,7 +201,9 @@ static void move_part(void *data, int, size_t n)
   const size_t slots = (size_t)t->slots;
   if (t->kind == cudaMemcpyHostToDevice) {
     if (n < slots || await(t, n - slots)) {
-      fill_slot(t, n);
+      if (place_of(t, n).array >= t->direct) {
+        fill_slot(t, n);
+      }
       send(t, n);
     }
   } else if (await(t, n)) {
@@ -305,6 +307,23 @@ static pmb_status run(transfer *t, pmb_status (*meanwhile)(pmb_cuda *cuda, void 
   return status == PMB_OK ? pmb_cuda_check(t->cuda->context, error, t->name) : status;
 }
 
+/* Adds the arrays, first the pinned ones if `direct`. */
+static void add_arrays(transfer *t, const pmb_cuda_copy *copies, int count, int direct)
+{
+  int pinned[ARRAYS] = {};
+  for (int i = 0; i < count && direct; ++i) {
+    pinned[i] = !copies[i].wide && pmb_cuda_is_pinned(copies[i].host, copies[i].bytes);
+    t->direct += pinned[i];
+  }
+  for (int is_first = 1; is_first >= 0; --is_first) {
+    for (int i = 0; i < count; ++i) {
+      if (pinned[i] == is_first) {
+        t->copies[t->count++] = copies[i];
+      }
+    }
+  }
+}
+
 pmb_status pmb_cuda_upload(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count, const pmb_volume *volume)
 {
   transfer t = {};
@@ -312,8 +331,7 @@ pmb_status pmb_cuda_upload(pmb_cuda *cuda, const pmb_cuda_copy *copies, int coun
   t.name = "upload";
   t.kind = cudaMemcpyHostToDevice;
   t.volume = volume && !is_packed(volume, cuda->job.pitch) ? volume : NULL;
-  t.count = count;
-  memcpy(t.copies, copies, (size_t)count * sizeof(*copies));
+  add_arrays(&t, copies, count, !t.volume);
   return run(&t, NULL, NULL);
 }
 
@@ -334,21 +352,10 @@ pmb_status pmb_cuda_upload_bricks(pmb_cuda *cuda, const uint32_t *bricks, int64_
 pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count,
   pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work)
 {
-  int pinned[ARRAYS] = {};
   transfer t = {};
   t.cuda = cuda;
   t.name = "download";
   t.kind = cudaMemcpyDeviceToHost;
-  for (int i = 0; i < count; ++i) {
-    pinned[i] = !copies[i].wide && pmb_cuda_is_pinned(copies[i].host, copies[i].bytes);
-    t.direct += pinned[i];
-  }
-  for (int direct = 1; direct >= 0; --direct) {
-    for (int i = 0; i < count; ++i) {
-      if (pinned[i] == direct) {
-        t.copies[t.count++] = copies[i];
-      }
-    }
-  }
+  add_arrays(&t, copies, count, 1);
   return run(&t, meanwhile, work);
 }
