@@ -175,7 +175,7 @@ def volumes_of(lines):
     """The lines of each volume, by system; with the ratios of all volumes that have a time of PMB."""
     volumes = {}
     for line in lines:
-        if line["table"] not in ("memory", "limits"):
+        if line["table"] not in ("memory", "limits", "clouds"):
             key = tuple(line[name] for name in ("table", "data", "kind", "type", "nx", "ny", "nz", "isovalue", "density"))
             volumes.setdefault(key, {})[line["system"]] = line
     return {key: systems for key, systems in volumes.items() if "pmb" in systems}
@@ -267,9 +267,25 @@ def limits_text(lines):
     yield ""
 
 
+def clouds_text(lines):
+    """Animated particles: milliseconds of a step, of its mesh without the potential, and megabytes."""
+    clouds = {}
+    for line in lines:
+        if line["table"] == "clouds" and line["outcome"] == "ok":
+            cell_text = f"{line['ms_first']:.3g}, {line['ms']:.3g}; {line['bytes'] / 1e6:.3g}"
+            clouds.setdefault((line["data"], line["nx"], line["triangles"]), {})[line["system"]] = cell_text
+    for n, ((data, side, triangles), of) in enumerate(clouds.items()):
+        if n == 0:
+            yield "| cloud | triangles | " + " | ".join(of) + " |"
+            yield "|---" * (2 + len(of)) + "|"
+        yield f"| {data}, {side}^3 cells | {int(number(triangles)):,} | {' | '.join(of.values())} |"
+    if clouds:
+        yield ""
+
+
 def page_text(lines):
     volumes = volumes_of(lines)
-    parts = [nearest_text(volumes), ranking_text(volumes), limits_text(lines)]
+    parts = [nearest_text(volumes), ranking_text(volumes), limits_text(lines), clouds_text(lines)]
     parts += [table_text(volumes, table, title) for table, title in TITLES]
     return "\n".join(line for part in parts for line in part)
 

@@ -15,7 +15,7 @@ GUIDE = TOP / "Docs" / "USER_GUIDE.md"
 WORDS = 4
 # Wrong calls of the C library; assembler of the GPU; shaders; XML; headings of PrintSelf; descriptions of classes.
 SILENT = re.compile(r"(pmb_\w+(\.\w+)?|%s|%s\.struct_size)[: ]|.*::c(ta|luster)\b|(\s*([A-Z][\w-]*|\d+)\b:?)+\s*$|"
-                    r".*by Parallel Marching Blocks$|//VTK::.*|<Added>.*")
+                    r".*by Parallel Marching Blocks$|//VTK::.*|<(Added|VTKFile)\b.*")
 # In front of reasons; the guide has it once.
 BEGINNING = "no GPU can be used: "
 LITERAL = re.compile(r'(?:"(?:[^"\\\n]|\\.)*"(?:\s*(?:PRI[du]64\s*)?(?="))?)+')

@@ -37,7 +37,7 @@ if (PMB_BUILD_PLUGIN AND NOT ParaView_FOUND)
 endif ()
 
 # ParaView's components do not pull in all of VTK that the module, its wrapping and its tests use.
-set(vtk_components CommonMisc FiltersCore ParallelCore Python WrappingPythonCore)
+set(vtk_components CommonMisc FiltersCore IOXML ParallelCore Python WrappingPythonCore)
 if (BUILD_TESTING)
   list(APPEND vtk_components ImagingCore)
 endif ()

@@ -180,6 +180,7 @@ void vtkPMBContourFilter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Device Index: " << this->DeviceIndex << "\n";
   os << indent << "Device Memory Limit: " << this->DeviceMemoryLimit << "\n";
   os << indent << "Memory Limit: " << this->MemoryLimit << "\n";
+  os << indent << "Pieces File Name: " << this->PiecesFileName << "\n";
   os << indent << "Number Of Threads: " << this->NumberOfThreads << "\n";
   os << indent << "Number Of Binds: " << this->NumberOfBinds << "\n";
   os << indent << "Number Of Uploads: " << this->GetNumberOfUploads() << "\n";

@@ -63,7 +63,7 @@
 #include "vtkPolyDataAlgorithm.h"
 
 #include <memory> // For the internals
-#include <string> // For LastRunSummary
+#include <string> // For members
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkDataArraySelection;
@@ -351,6 +351,17 @@ public:
   vtkGetMacro(MemoryLimit, int);
   ///@}
 
+  ///@{
+  /**
+   * Where to write the surface instead of giving it to the output; empty, the default: nowhere. "folder/name.pvtp" makes that
+   * file, for vtkXMLPPolyDataReader, and one of its pieces, folder/name_0.vtp and so on, for each slab that MemoryLimit makes:
+   * memory holds the surface of one slab. The triangles and their order are those of the whole surface, and each piece has all
+   * points of its triangles. An error or an abort leaves no files. Each execution writes again.
+   */
+  vtkSetStdStringFromCharMacro(PiecesFileName);
+  vtkGetCharFromStdStringMacro(PiecesFileName);
+  ///@}
+
   /**
    * Frees the GPU memory of this filter, and the memory that all filters of this class keep for later outputs. The output
    * stays, and the next execution uploads the volume again. Any thread may call this; during an execution it takes effect at
@@ -439,6 +450,7 @@ protected:
   int DeviceIndex = -1;
   double DeviceMemoryLimit = 0.0;
   int MemoryLimit = 0;
+  std::string PiecesFileName;
   int NumberOfThreads = 0;
   vtkIdType NumberOfBinds = 0;
   vtkTypeInt64 PeakExtraBytes = 0;

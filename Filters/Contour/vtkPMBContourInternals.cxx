@@ -46,7 +46,8 @@ struct vtkPMBContourFilter::vtkInternals::Job
   vtkPMB::Context* Context = nullptr;
   vtkPMB::Binding Volume;
   Clock::time_point Start = Clock::now();
-  bool IsSlab = false; // of a volume that exceeds the memory limit
+  bool IsSlab = false;  // of a volume that exceeds the memory limit
+  bool IsPiece = false; // the slab's mesh has the points that its triangles use, and no others
 
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - this->Start).count(); }
 };
@@ -208,6 +209,12 @@ void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inp
     summary = "No surface: the input has no cells of two or three dimensions";
     return;
   }
+  vtkPMB::Pieces pieces(this->Filter);
+  if (pieces.AreWanted() && (!job.Alone || this->IsComposite() || thick == 2 || this->Filter->ComputeMeasures))
+  {
+    throw Failed{ "PiecesFileName (in ParaView: Write Pieces) takes the surface of one image in three dimensions, on "
+                  "one rank and without measures (ComputeMeasures): clear it for this surface." };
+  }
   this->FindArray(job, inputVector);
   if (!job.Array)
   {
@@ -224,7 +231,13 @@ void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inp
   {
     this->Warn(this->Told(entry.first) ? entry.second : "");
   }
-  thick == 2 ? this->RunSlice(job) : inSlabs ? this->RunSlabs(job, inputVector) : this->RunVolume(job);
+  thick == 2 ? this->RunSlice(job) : inSlabs ? this->RunSlabs(job, inputVector, pieces) : this->RunVolume(job);
+  if (pieces.AreWanted())
+  {
+    pieces.Write(0, job.Output); // of slabs it is empty
+    job.Output->Initialize();
+    this->Sum.Note += pieces.Finish();
+  }
 }
 
 // A block may lack the array that others have, and then has no surface. If all lack it, OnEnd() reports that.
@@ -291,7 +304,8 @@ void vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
   job.Volume.Describe(job.Image, job.Changed, job.Array, this->Filter->ArrayComponent);
   if (job.IsSlab)
   {
-    job.Volume.SetLayers(this->Slabs.GetFirstLayer(), this->Slabs.GetLayerCount());
+    job.Volume.SetLayers(
+      this->Slabs.GetFirstLayer(), this->Slabs.GetLayerCount() + (job.IsPiece && !this->Slabs.IsLast()));
   }
   job.Context = &this->Contexts->Choose(job.Volume, this->IsComposite());
   job.Context->Ask({ this->Filter->Device, this->Filter->DeviceIndex, this->Filter->DeviceMemoryLimit,
@@ -305,8 +319,8 @@ void vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
     });
 }
 
-// Contours one slab after another. The mesh has the bytes that the whole volume gives.
-void vtkPMBContourFilter::vtkInternals::RunSlabs(Job& job, vtkInformationVector** inputVector)
+// Contours one slab after another. The mesh has the bytes that the whole volume gives; pieces have its triangles.
+void vtkPMBContourFilter::vtkInternals::RunSlabs(Job& job, vtkInformationVector** inputVector, vtkPMB::Pieces& pieces)
 {
   struct AtEnd
   {
@@ -328,6 +342,7 @@ void vtkPMBContourFilter::vtkInternals::RunSlabs(Job& job, vtkInformationVector*
       meshes[i].push_back(vtkSmartPointer<vtkPolyData>::New());
       Job slab = { vtkImageData::GetData(inputVector[0]), meshes[i].back(), Steps(this->Filter) };
       slab.IsSlab = true;
+      slab.IsPiece = pieces.AreWanted();
       slab.Changed = vtkPMB::LastChange(this->Filter, slab.Image);
       slab.Isovalues.assign(1, job.Isovalues[i]);
       this->FindArray(slab, inputVector);
@@ -337,6 +352,11 @@ void vtkPMBContourFilter::vtkInternals::RunSlabs(Job& job, vtkInformationVector*
       job.Image = slab.Image;
       job.Array = slab.Array;
       job.Context = slab.Context;
+      if (pieces.AreWanted())
+      {
+        pieces.Write(i, meshes[i].back());
+        meshes[i].clear();
+      }
       for (pmb_sizes* sum : { &job.Parts[i], &all })
       {
         sum->points += slab.Parts[0].points;
@@ -349,6 +369,10 @@ void vtkPMBContourFilter::vtkInternals::RunSlabs(Job& job, vtkInformationVector*
     job.Context->Unbind();
   }
   this->Sum.Reading = this->Slabs.Describe();
+  if (pieces.AreWanted())
+  {
+    return;
+  }
   this->Counted = all;
   for (size_t i = 1; i < meshes.size(); ++i)
   {
@@ -465,6 +489,10 @@ void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
   {
     this->Memory.Close(); // before anything new is written
   }
+  if (job.IsPiece)
+  {
+    arrays.ListCells();
+  }
   job.Progress.Begin(Steps::COPY_ARRAYS);
   arrays.CopyInputs(job.Progress.GetReport());
   job.Progress.Begin(Steps::EMIT);
@@ -483,6 +511,12 @@ void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
   }
   job.Progress.Begin(Steps::CELLS);
   arrays.Finish(job.Output, job.Context->GetInfo().threads, job.Progress.GetReport());
+  if (job.IsPiece)
+  {
+    sizes.triangles = arrays.CountTrianglesBelow(this->Slabs.GetFirstLayer() + this->Slabs.GetLayerCount());
+    vtkPMB::KeepTriangles(job.Output, sizes.triangles);
+    sizes.points = job.Output->GetNumberOfPoints();
+  }
   if (job.IsSlab)
   {
     return;

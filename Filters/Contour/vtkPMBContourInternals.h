@@ -7,6 +7,7 @@
 
 #include "vtkPMBContexts.h"
 #include "vtkPMBContourFilter.h"
+#include "vtkPMBContourPieces.h"
 #include "vtkPMBContourSlabs.h"
 #include "vtkPMBContourTotals.h"
 #include "vtkPMBMemory.h"
@@ -51,7 +52,7 @@ private:
   void ReadIsovalues(Job& job);
   void RunSlice(Job& job);
   void RunVolume(Job& job);
-  void RunSlabs(Job& job, vtkInformationVector** inputVector);
+  void RunSlabs(Job& job, vtkInformationVector** inputVector, vtkPMB::Pieces& pieces);
   void Contour(Job& job);
   void Bind(Job& job);
   void Explore(Job& job);

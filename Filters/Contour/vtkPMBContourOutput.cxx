@@ -93,13 +93,15 @@ void SelectCellArrays(vtkPMBContourFilter* filter, vtkImageData* image, vtkCellD
 {
   vtkCellData* data = image->GetCellData();
   const vtkAbstractArray* ghosts = Ghosts(image).Cells;
+  const bool all = filter->GetPiecesFileName()[0] == '\0'; // vtkXMLPPolyDataReader crashes on texts and bits
   for (int i = 0; i < data->GetNumberOfArrays(); ++i)
   {
     vtkAbstractArray* array = data->GetAbstractArray(i);
     const bool isWanted = IsNamed(array, vtkDataSetAttributes::GhostArrayName())
       ? array == ghosts
       : IsWanted(filter, filter->GetCellArraySelection(), array);
-    if (isWanted && array->GetNumberOfTuples() >= image->GetNumberOfCells() && array != data->GetGlobalIds())
+    if (isWanted && array->GetNumberOfTuples() >= image->GetNumberOfCells() && array != data->GetGlobalIds() &&
+      (all || (array->IsNumeric() && array->GetDataType() != VTK_BIT)))
     {
       selected->RemoveArray(array->GetName()); // the last of several with one name stays
       selected->AddArray(array);
@@ -187,10 +189,24 @@ void Output::AllocateCellArrays(vtkPMBContourFilter* filter)
   }
   if (!this->CellArrays.empty())
   {
-    static_assert(sizeof(vtkIdType) == sizeof(int64_t), "this module needs VTK with 64-bit ids");
-    this->Cells->SetNumberOfIds(this->Sizes.triangles);
-    this->Mesh.cells = reinterpret_cast<int64_t*>(this->Cells->GetPointer(0));
+    this->ListCells();
   }
+}
+
+void Output::ListCells()
+{
+  static_assert(sizeof(vtkIdType) == sizeof(int64_t), "this module needs VTK with 64-bit ids");
+  this->Cells->SetNumberOfIds(this->Sizes.triangles);
+  this->Mesh.cells = reinterpret_cast<int64_t*>(this->Cells->GetPointer(0));
+}
+
+int64_t Output::CountTrianglesBelow(int layer) const
+{
+  const int* size = this->Image->GetDimensions();
+  const vtkIdType end = vtkIdType(4) * layer * (size[0] - 1) * (size[1] - 1);
+  const vtkIdType* cells = this->Cells->GetPointer(0); // ordered by layers
+  return std::partition_point(cells, cells + this->Sizes.triangles, [=](vtkIdType cell) { return cell < end; }) -
+    cells;
 }
 
 pmb_sizes Output::AddCopies(

@@ -43,6 +43,12 @@ public:
   // As that of Surface. parts: of the mesh as it is now.
   pmb_status KeepRanges(pmb_context* context, const std::vector<pmb_sizes>& parts, vtkPolyData* output) const;
 
+  // Before the core writes: has it list the cell of each triangle. Throws std::bad_alloc.
+  void ListCells();
+
+  // Then: counts the triangles below a layer of bricks of the image.
+  int64_t CountTrianglesBelow(int layer) const;
+
   // Counts memory that does not go to the output.
   int64_t GetExtraBytes() const;
 

@@ -154,7 +154,8 @@ void Slabs::Start(const char* array)
   if (key.str() != this->Key)
   {
     this->Key = key.str();
-    this->Ranges.assign(1 + (this->Layers + this->Thick - 2) / this->Thick, { std::nan(""), 0.0 });
+    const int slices = this->Whole[5] - this->Whole[4] + 1, own = this->Thick * Thickness;
+    this->Ranges.assign(1 + (slices - Thickness - Above + own - 1) / own, { std::nan(""), 0.0 });
   }
   this->First = this->End = 0;
   this->Present = this->CountRead = 0;
@@ -209,7 +210,9 @@ bool Slabs::Next(const std::vector<double>& isovalues)
     const int thick = this->End > 0 ? this->Thick : 1;
     this->First = this->End;
     this->End = std::min(this->Layers, this->First + std::min(thick, this->Layers - this->First));
-    const auto range = this->Ranges[this->Present++]; // may be rounded
+    const int left = this->Whole[5] - this->Whole[4] + 1 - this->End * Thickness; // samples beyond the slab
+    this->End = left <= Above ? this->Layers : this->End;                         // it is read with all of them
+    const auto range = this->Ranges[this->Present++];                             // may be rounded
     const double low = std::nextafter(range.first, -HUGE_VAL), high = std::nextafter(range.second, HUGE_VAL);
     if (this->First > 0 && !std::isnan(low) &&
       std::none_of(isovalues.begin(), isovalues.end(), [=](double x) { return low <= x && x <= high; }))
@@ -250,6 +253,40 @@ std::string Slabs::Describe() const
   return std::to_string(this->CountRead) + " of " + std::to_string(this->Ranges.size()) + " slabs read, ";
 }
 
+Failed OtherArrays()
+{
+  return { "The source of the volume returned other arrays for some slices than for those below: fix the source, or "
+           "turn its other arrays off." };
+}
+
+void KeepTriangles(vtkPolyData* mesh, vtkIdType count)
+{
+  const vtkSmartPointer<vtkDataArray> ids = mesh->GetPolys()->GetConnectivityArray();
+  std::vector<vtkIdType> places(mesh->GetNumberOfPoints(), -1); // new ids; -1: not used
+  WithIds(ids, [&](auto* id) { std::for_each(id, id + 3 * count, [&](auto own) { places[own] = 0; }); });
+  vtkIdType used = 0;
+  std::for_each(places.begin(), places.end(), [&](vtkIdType& place) { place = place < 0 ? -1 : used++; });
+  WithIds(ids, [&](auto* id) { std::for_each(id, id + 3 * count, [&](auto& own) { own = places[own]; }); });
+  const std::vector<vtkAbstractArray*> arrays = ArraysOf(mesh);
+  for (size_t n = 0; n < arrays.size(); ++n)
+  {
+    const bool ofPoints = n != 1 && n < 2 + size_t(mesh->GetPointData()->GetNumberOfArrays());
+    for (size_t point = 0; ofPoints && point < places.size(); ++point)
+    {
+      if (places[point] >= 0 && places[point] != vtkIdType(point))
+      {
+        arrays[n]->SetTuple(places[point], point, arrays[n]);
+      }
+    }
+    arrays[n]->SetNumberOfTuples(ofPoints ? used : n == 1 ? 3 * count : count); // keeps memory and values
+  }
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
+  mesh->GetPolys()->GetOffsetsArray()->SetNumberOfTuples(count + 1);
+#else
+  mesh->GetPolys()->SetData(3, ids);
+#endif
+}
+
 void JoinMeshes(std::vector<vtkSmartPointer<vtkPolyData>>& meshes, vtkPolyData* output)
 {
   const std::vector<vtkAbstractArray*> arrays = ArraysOf(output);
@@ -259,10 +296,7 @@ void JoinMeshes(std::vector<vtkSmartPointer<vtkPolyData>>& meshes, vtkPolyData* 
     const std::vector<vtkAbstractArray*> own = ArraysOf(mesh);
     if (!std::equal(own.begin(), own.end(), arrays.begin(), arrays.end(), IsLike))
     {
-      throw Failed{
-        "The source of the volume returned other arrays for some slices than for those below: fix the source, "
-        "or turn its other arrays off."
-      };
+      throw OtherArrays();
     }
     const vtkIdType points = at[0], begin = at[1];
     for (size_t n = 0; n < arrays.size(); ++n)

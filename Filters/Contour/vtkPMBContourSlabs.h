@@ -6,6 +6,7 @@
 #ifndef vtkPMBContourSlabs_h
 #define vtkPMBContourSlabs_h
 
+#include "vtkPMBProgress.h"
 #include "vtkPolyData.h"
 #include "vtkSmartPointer.h"
 
@@ -36,6 +37,7 @@ public:
   bool Next(const std::vector<double>& isovalues);
   int GetFirstLayer() const { return this->First > 0 ? 1 : 0; } // among the layers that were read
   int GetLayerCount() const { return this->End - this->First; }
+  bool IsLast() const { return this->End == this->Layers; }
 
   void Take(double minimum, double maximum); // the range of the slab's samples
   std::string Describe() const;              // for the user
@@ -54,6 +56,12 @@ private:
   std::string Key;                               // of the volume to which the ranges belong
   std::vector<std::pair<double, double>> Ranges; // of each slab; NaN: unknown
 };
+
+// Some slabs have other arrays than those below.
+Failed OtherArrays();
+
+// Leaves a mesh the first triangles, with their cell data, and the points that they use.
+void KeepTriangles(vtkPolyData* mesh, vtkIdType count);
 
 // Fills the output's arrays, which have the length of all, with the meshes one after another, and frees these. Throws Failed.
 void JoinMeshes(std::vector<vtkSmartPointer<vtkPolyData>>& meshes, vtkPolyData* output);

@@ -22,14 +22,10 @@ SCAN_TYPES = {"ch2": "u8", "cranium": "i16", "1jzv": "f32"}
 parser = parser_of(__doc__, "./pmb bench")
 parser.add_argument("--quick", action="store_true", help="float32 only, no 512^3")
 parser.add_argument("--volume", choices=("cayley", "gyroid", "wavelet", *SCAN_TYPES))
-parser.add_argument("--type", choices=tuple(TYPES))
 parser.add_argument("--threads", type=int, help="instead of 1 thread, then all")
-parser.add_argument("--path", choices=("portable", "avx2", "avx512"), help="of this filter; without: the best here")
 OPTIONS = parser.parse_args()
 if OPTIONS.threads is not None and not 1 <= OPTIONS.threads <= 1024:
     parser.error(f"--threads takes a number from 1 to 1024, not {OPTIONS.threads}")
-if OPTIONS.path:
-    os.environ["PMB_CPU_PATH"] = OPTIONS.path
 if OPTIONS.threads:
     os.environ["VISKORES_NUM_THREADS"] = str(OPTIONS.threads)  # read once; without it, all threads
 
@@ -56,7 +52,7 @@ def chosen():
                for name, size, isovalue in SYNTHETIC if size == 256 or not OPTIONS.quick]
     volumes += [(name, 0, SCAN_TYPES[name], isovalue) for name, (_, path, _, isovalue) in SCANS.items()
                 if os.path.exists(path)]
-    return [volume for volume in volumes if OPTIONS.volume in (None, volume[0]) and OPTIONS.type in (None, volume[2])] or \
+    return [volume for volume in volumes if OPTIONS.volume in (None, volume[0])] or \
         parser.error("nothing to time: no volume here fits these options")
 
 

@@ -30,7 +30,7 @@ KINDS = {
     "particles": ("bench_particles.py", [PLUGIN]),
     "scale": (None, ["gpu", "pmb_bench_gpu"]),
     "papers": (None, ["or_cpu", "pmb_bench_papers"]),
-    "python": ("bench_python.py", ["wheel"]),
+    "python": ("../../Python/bench.py", ["wheel"]),
 }
 
 

@@ -187,7 +187,6 @@ WRAP(pmb_status, pmb_bind, pmb_context* context, const pmb_volume* volume)
   if (onGPU && status == PMB_OK)
   {
     TheMachine().Facts.uploads += InfoOf(context).uploads > before;
-    TheMachine().Facts.version = volume->version;
   }
   return status;
 }

@@ -47,13 +47,12 @@ void gpu_fail_measure();
 // Facts since the last reset.
 struct gpu_facts
 {
-  int64_t bytes;    // on all GPUs, except of lost contexts
-  int contexts;     // on a GPU now
-  int uploads;      // binds that copied a volume there
-  uint64_t version; // of the last volume bound there
-  int trims;        // calls of pmb_host_trim
-  int pieces;       // of pmb_host_allocate's memory, not released
-  int faults;       // calls that the core does not allow
+  int64_t bytes; // on all GPUs, except of lost contexts
+  int contexts;  // on a GPU now
+  int uploads;   // binds that copied a volume there
+  int trims;     // calls of pmb_host_trim
+  int pieces;    // of pmb_host_allocate's memory, not released
+  int faults;    // calls that the core does not allow
 };
 gpu_facts gpu_get();
 bool gpu_is_piece(const void* memory);

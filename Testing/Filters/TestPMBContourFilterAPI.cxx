@@ -82,6 +82,7 @@ void TestModified(vtkPMBContourFilter* filter)
     { "DeviceMemoryLimit", [=]() { filter->SetDeviceMemoryLimit(0.5); } },
     { "NumberOfThreads", [=]() { filter->SetNumberOfThreads(3); } },
     { "MemoryLimit", [=]() { filter->SetMemoryLimit(7); } },
+    { "PiecesFileName", [=]() { filter->SetPiecesFileName("of.pvtp"); } },
   };
   for (const auto& setter : setters)
   {

@@ -30,7 +30,8 @@ void CheckFresh(
   vtkPMBContourFilter* filter, vtkImageData* image, vtkIdType binds, const std::string& what, bool same = true)
 {
   filter->Update();
-  auto fresh = Contour(image, filter->GetValue(0));
+  auto fresh = Contour(
+    image, filter->GetValue(0), [=](vtkPMBContourFilter* f) { f->SetArrayComponent(filter->GetArrayComponent()); });
   std::string difference;
   PMB_EQUAL(SameBytes(filter->GetOutput(), fresh, difference), same, what + ": " + difference);
   PMB_CHECK(fresh->GetNumberOfPolys() > 100, what << ": too few triangles");
@@ -50,16 +51,22 @@ void TestSettings()
     filter->SetValue(0, isovalue);
     CheckFresh(filter, image, 1, "another isovalue");
   }
+  image->GetPointData()->SetScalars(MakeArray(image, "samples", VTK_FLOAT, 3, 1, Gyroid(6.6)));
+  filter->SetArrayComponent(1);
+  CheckFresh(filter, image, 2, "another array");
+  filter->SetArrayComponent(2);
+  filter->SetValue(0, 50.5);
+  CheckFresh(filter, image, 3, "another component");
   filter->SetValue(1, 0.5);
   filter->ComputeNormalsOff();
   filter->ComputeGradientsOn();
   filter->RemoveDegenerateTrianglesOff();
   filter->SetOutputPointsPrecision(vtkAlgorithm::DOUBLE_PRECISION);
   PMB_CHECK(Triangles(filter) > 0, "other output");
-  PMB_EQUAL(filter->GetNumberOfBinds(), 1, "other output: volumes read");
+  PMB_EQUAL(filter->GetNumberOfBinds(), 3, "other output: volumes read");
   filter->SetNumberOfThreads(1);
   PMB_CHECK(Triangles(filter) > 0, "other threads");
-  PMB_EQUAL(filter->GetNumberOfBinds(), 2, "other threads: volumes read");
+  PMB_EQUAL(filter->GetNumberOfBinds(), 4, "other threads: volumes read");
 }
 
 // Writes an array in place upstream, and marks it in each way that makes VTK execute again.

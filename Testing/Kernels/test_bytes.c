@@ -234,21 +234,6 @@ static void isovalues_are_too_many_to_keep(void)
   CHECK(test_on_gpu() || info.peak_bytes < limit + limit / 4, "%lld bytes were held", (long long)info.peak_bytes);
 }
 
-static double ramp(double x, double y, double z)
-{
-  return 0.7 * x + 0.2 * y + 0.1 * z;
-}
-
-static void ten_thousand_isovalues(void)
-{
-  enum { COUNT = TEST_SLOW ? 1000 : 10000 };
-  OWNED double *isovalues = test_allocate(COUNT, sizeof *isovalues);
-  OWNED_CONTEXT context = context_new(2, NULL);
-  OWNED_VOLUME v = volume_of_field(PMB_FLOAT32, 14, ramp);
-  for (int n = 0; n < COUNT; n++) isovalues[n] = -1.1 + 2.2 * n / COUNT;
-  check_concatenated(context, &v, isovalues, COUNT, 1);
-}
-
 /* ---- pieces ---- */
 
 /* Makes a piece of a volume, from sample `from` on, that borrows the samples. */
@@ -426,7 +411,6 @@ TEST_MAIN(
   CASE(executors)
   CASE(several_isovalues_are_concatenated)
   CASE(isovalues_are_too_many_to_keep)
-  CASE(ten_thousand_isovalues)
   CASE(pieces_with_a_ghost_level)
   CASE(slabs)
 )

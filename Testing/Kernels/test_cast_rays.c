@@ -223,9 +223,10 @@ static void anything_round(shot *s, test_volume *v, int round, test_rng *rng)
   if (rng_int(rng, 0, 3)) rr_place_volume(v, (int)rng_int(rng, 0, 1), rng);
   for (int a = 0; a < 3; a++) v->view.first[a] = rng_int(rng, -1, 1) * rng_int(rng, 0, 100000000);
   any_request(s, v, type_middle(type), type_size(type), rng);
-  if (rng_int(rng, 0, 3) == 0) {
-    volume_hide(v, (int)rng_int(rng, 0, 1) * 800, (int)rng_int(rng, 0, 1) * 400, rng);
+  if (rng_int(rng, 0, 1)) {
+    volume_hide(v, (int)rng_int(rng, 0, 2) * 400, (int)rng_int(rng, 0, 2) * 200, rng);
     volume_sprinkle(v, 1500, rng);
+    if (rng_int(rng, 0, 1)) no_light(s);
   }
 }
 

@@ -75,8 +75,8 @@ typedef enum papers_sharing {
   PAPERS_SEAMS   /* several on an edge between blocks */
 } papers_sharing;
 
-/* One normal per triangle, or of the gradient by forward or central differences. */
-typedef enum papers_normals { PAPERS_FLAT, PAPERS_FORWARD, PAPERS_CENTRAL } papers_normals;
+/* One normal per triangle, or of the gradient by forward or central differences, or as papers_webgl.cuh has them. */
+typedef enum papers_normals { PAPERS_FLAT, PAPERS_FORWARD, PAPERS_CENTRAL, PAPERS_WEBGL } papers_normals;
 
 typedef struct papers_state papers_state; /* of a system for a volume */
 
@@ -95,6 +95,8 @@ typedef struct papers_system {
 
 enum { PAPERS_SYSTEMS = 9 };
 extern const papers_system *const papers_systems[PAPERS_SYSTEMS];
+/* The pipeline of the WebGL page, for particles alone: not in the list. */
+extern const papers_system papers_webgl, papers_webgl_sobel;
 
 /* *state is NULL on failure. The state alone uses `memory` until papers_destroy. */
 papers_status papers_create(
@@ -112,6 +114,8 @@ const char *papers_upload(void *d_to, const void *from, size_t bytes);
 const char *papers_download(void *to, const void *d_from, size_t bytes);
 /* Stores the samples of a volume that would be evaluated. */
 const char *papers_evaluate(const papers_volume *volume, void *d_to);
+/* Fills a volume with the potential of particles: the sum of (1 - q^2 / 4)^3. Positions and smoothing length in cells. */
+const char *papers_splat(const float *d_positions, int64_t count, float smoothing, const papers_volume *volume);
 /* Milliseconds from start to stop, for work on the GPU and the host; < 0: failed. Do not nest. */
 void papers_start_clock(void);
 double papers_stop_clock(void);

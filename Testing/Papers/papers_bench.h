@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "papers.h"
+#include "particles/pmb_particles.h"
 
 /* ---- volumes (papers_volumes.c): an analytic surface, scans from raw files, and synthetic stand-ins for scans ---- */
 
@@ -71,6 +72,7 @@ typedef enum papers_table {
   PAPERS_TABLE_SIZES,     /* OpenCL, table 1 */
   PAPERS_TABLE_MEMORY,    /* OpenCL, table 3; has no rows here */
   PAPERS_TABLE_LIMITS,    /* PMB, section 5.2; has no rows here */
+  PAPERS_TABLE_CLOUDS,    /* the WebGL page; has no rows here */
   PAPERS_TABLES
 } papers_table;
 
@@ -136,5 +138,18 @@ papers_result papers_measure(const papers_task *task, const papers_system *syste
 
 /* PMB itself, by pmb_measure_gpu, of samples in this machine's memory; points on samples are not joined. */
 papers_result papers_measure_pmb(const papers_volume *host_volume, double isovalue, int repeats);
+
+/* ---- clouds of particles (papers_clouds.c) ---- */
+
+/* Systems: PMB with normals of the kernel, forward and Sobel, and the WebGL page's pipeline, forward and Sobel. */
+enum { PAPERS_CLOUDS = 5, PAPERS_CLOUD_ISOVALUE = 1 };
+
+/* The particles at a step, in a box of side^3 cells, with waves on top. Returns their number; places: 3 of each, or NULL. */
+int64_t papers_cloud(int side, int step, float *places);
+pmb_particle_request papers_cloud_request(const float *places, int64_t count, int on_device);
+
+/* Medians of the steps of an animation, particles and meshes on the GPU. `first`: the whole step; `change`: without the potential,
+ * which PMB makes together with its cells. Returns 0 if a step failed. */
+int papers_measure_cloud(int side, int repeats, papers_result results[PAPERS_CLOUDS]);
 
 #endif

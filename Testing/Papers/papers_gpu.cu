@@ -226,6 +226,47 @@ const char *papers_evaluate(const papers_volume *volume, void *d_to)
   return text_of(error == cudaSuccess ? cudaStreamSynchronize(NULL) : error);
 }
 
+/* A warp adds a particle's kernel to the samples in its reach, in units of 2^-22: the sum does not depend on the order. */
+static __global__ void splat_kernel(
+  const float *d_positions, int64_t count, float smoothing, const __grid_constant__ papers_field field, int32_t *d_to)
+{
+  const int64_t n = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  if (n >= count) return;
+  int32_t first[3], size[3];
+  for (int a = 0; a < 3; ++a) {
+    first[a] = max((int32_t)ceilf(d_positions[3 * n + a] - 2 * smoothing), 0);
+    size[a] = max(min((int32_t)floorf(d_positions[3 * n + a] + 2 * smoothing), field.dims[a] - 1) + 1 - first[a], 0);
+  }
+  for (int32_t i = threadIdx.x % 32; i < size[0] * size[1] * size[2]; i += 32) {
+    const int32_t place[3] = { first[0] + i % size[0], first[1] + i / size[0] % size[1],
+      first[2] + i / (size[0] * size[1]) };
+    float rest = 1;
+    for (int a = 0; a < 3; ++a) {
+      const float q = ((float)place[a] - d_positions[3 * n + a]) / (2 * smoothing);
+      rest -= q * q;
+    }
+    if (rest > 0) atomicAdd(d_to + papers_index(field, place), (int32_t)(rest * rest * rest * 0x1p22f + 0.5f));
+  }
+}
+
+static __global__ void unit_kernel(int64_t samples, int32_t *d_to)
+{
+  const int64_t n = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (n < samples) ((float *)d_to)[n] = (float)d_to[n] * 0x1p-22f;
+}
+
+const char *papers_splat(const float *d_positions, int64_t count, float smoothing, const papers_volume *volume)
+{
+  const int64_t samples = volume->dims[0] * volume->dims[1] * volume->dims[2];
+  int32_t *d_to = (int32_t *)(uintptr_t)volume->samples;
+  cudaError_t error = cudaMemsetAsync(d_to, 0, 4 * (size_t)samples, NULL);
+  if (error == cudaSuccess)
+    error = papers_launch(
+      splat_kernel, papers_blocks(count, 8), 256, d_positions, count, smoothing, field_of(volume), d_to);
+  if (error == cudaSuccess) error = papers_launch(unit_kernel, papers_blocks(samples, 256), 256, samples, d_to);
+  return text_of(error == cudaSuccess ? cudaStreamSynchronize(NULL) : error);
+}
+
 static cudaEvent_t marks[2]; /* of the default stream, in which all is enqueued */
 
 void papers_start_clock(void)

@@ -23,6 +23,7 @@
  * is hpmc without it: each texel fetches its samples, and all levels are written. A thread of the output's kernels descends
  * the pyramid for one vertex, point or triangle. */
 #include "papers_hpmc.cuh"
+#include "papers_webgl.cuh"
 
 /* ---- base ---- */
 
@@ -223,7 +224,11 @@ static __device__ __forceinline__ void make_point(
   int32_t cell[3];
   if (KIND != INDEXED) {
     const uint32_t entry = descend<KIND>(job, job.pyramid[0], VERTICES, &key, cell);
-    papers_cell_point<T>(job.field, cell, pmb_triangle_edges[entry & 0xff][key], position, normal);
+    const int edge = pmb_triangle_edges[entry & 0xff][key];
+    if (KIND >= WEBGL)
+      webgl_point<T, KIND == WEBGL_SOBEL>(job.field, cell, edge, position, normal);
+    else
+      papers_cell_point<T>(job.field, cell, edge, position, normal);
     return;
   }
   uint32_t edges = descend<KIND>(job, job.pyramid[1], POINTS, &key, cell) >> 11;
@@ -268,6 +273,13 @@ extern "C" const papers_system papers_hpmc, papers_hpmc_indexed, papers_hpmc_chu
 static int kind_of(const papers_state *state)
 {
   return state->system == &papers_hpmc_indexed ? INDEXED : state->system == &papers_hpmc_chunks ? CHUNKS : SOUP;
+}
+
+/* Whether each texel of the base fetches its samples. */
+static int fetches(const papers_state *state)
+{
+  return state->system == &papers_hpmc_fetch || state->system == &papers_webgl ||
+    state->system == &papers_webgl_sobel;
 }
 
 static uint64_t padded(int64_t entries)
@@ -338,7 +350,7 @@ static papers_status create(papers_state *state)
 
 template <class T> static cudaError_t build_base(const hpmc_state *s)
 {
-  if (s->system == &papers_hpmc_fetch) {
+  if (fetches(s)) {
     const int64_t texels = s->job.layout.upper << 2 * BLOCK_LEVEL;
     return papers_launch(fetch_kernel<T>, texels / PAPERS_THREADS, PAPERS_THREADS, s->job);
   }
@@ -352,7 +364,7 @@ static papers_status build(hpmc_state *s)
 {
   const hpmc_job &job = s->job;
   const int top = job.layout.top, last = kind_of(s) == INDEXED;
-  const int from = s->system == &papers_hpmc_fetch ? 1 : BLOCK_LEVEL;
+  const int from = fetches(s) ? 1 : BLOCK_LEVEL;
   PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, build_base, s));
   for (int p = 0; p <= last; ++p) {
     papers_levels levels = {};
@@ -379,6 +391,8 @@ template <class T> static cudaError_t make_points(const hpmc_state *s)
   const int64_t count = s->mesh.points;
   return papers_launch(kind_of(s) == INDEXED ? points_kernel<T, INDEXED>
       : kind_of(s) == CHUNKS                 ? points_kernel<T, CHUNKS>
+      : s->system == &papers_webgl           ? points_kernel<T, WEBGL>
+      : s->system == &papers_webgl_sobel     ? points_kernel<T, WEBGL_SOBEL>
                                              : points_kernel<T, SOUP>,
     papers_blocks(count, PAPERS_THREADS), PAPERS_THREADS, s->job, (uint32_t)count, (float *)s->positions.d_data,
     (float *)s->normals.d_data);
@@ -412,4 +426,8 @@ extern "C" const papers_system papers_hpmc_indexed = { "hpmc_indexed", PAPERS_ED
 extern "C" const papers_system papers_hpmc_chunks = { "hpmc_chunks", PAPERS_SOUP, PAPERS_FORWARD, sizeof(hpmc_state),
   create, extract };
 extern "C" const papers_system papers_hpmc_fetch = { "hpmc_fetch", PAPERS_SOUP, PAPERS_FORWARD, sizeof(hpmc_state),
+  create, extract };
+extern "C" const papers_system papers_webgl = { "webgl", PAPERS_SOUP, PAPERS_WEBGL, sizeof(hpmc_state), create,
+  extract };
+extern "C" const papers_system papers_webgl_sobel = { "webgl_sobel", PAPERS_SOUP, PAPERS_WEBGL, sizeof(hpmc_state),
   create, extract };

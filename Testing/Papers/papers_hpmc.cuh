@@ -17,7 +17,7 @@ enum {
 
 /* Kinds of a pyramid's counts, and of systems. */
 enum counted { VERTICES, TRIANGLES, POINTS };
-enum kind { SOUP, INDEXED, CHUNKS };
+enum kind { SOUP, INDEXED, CHUNKS, WEBGL, WEBGL_SOBEL }; /* the last two: for points alone */
 
 /* Level 0 is the base; level `top` is one texel of four entries. */
 struct hpmc_pyramid {

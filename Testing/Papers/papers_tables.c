@@ -8,6 +8,7 @@ const papers_table_names papers_tables[PAPERS_TABLES] = {
   { "sizes", "OpenCL (2012), table 1: one data set at five sizes" },
   { "memory", "OpenCL (2012), table 3: memory of the HistoPyramids" },
   { "limits", "PMB (2016), section 5.2: the largest volume in little memory" },
+  { "clouds", "WebGL (2016): animated particles; first: the whole step, change: the mesh without the potential" },
 };
 
 enum { DENSITY_MOST = 50 }; /* where sides are divided, more would come out */

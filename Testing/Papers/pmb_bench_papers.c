@@ -371,6 +371,22 @@ static int run_limits(const bench *b)
   return good;
 }
 
+static int run_clouds(const bench *b)
+{
+  int good = 1;
+  for (int side = 128 >> b->reduce; good && side <= 256 >> b->reduce; side *= 2) {
+    papers_result results[PAPERS_CLOUDS];
+    papers_row row = { .table = PAPERS_TABLE_CLOUDS,
+      .kind = "animated",
+      .samples = { PAPERS_ROUGH, PMB_FLOAT32, { side, side, side }, 1, NULL },
+      .isovalue = PAPERS_CLOUD_ISOVALUE };
+    snprintf(row.name, sizeof row.name, "%lld particles", (long long)papers_cloud(side, 0, NULL));
+    good = papers_measure_cloud(side, b->repeats, results);
+    for (int s = 0; s < PAPERS_CLOUDS; s++) report(b, &row, 0, &results[s], &results[0]);
+  }
+  return good;
+}
+
 static int run(const bench *b)
 {
   static papers_rows rows;
@@ -385,7 +401,7 @@ static int run(const bench *b)
       (papers_table)table, b->reduce, available ? available / 3 : SIZE_MAX, b->scans, b->scan_count, &rows);
     if (table == PAPERS_TABLE_MEMORY) report_memory(b);
     if (table == PAPERS_TABLE_SCANS && !b->scan_count) printf("# no real scans: --scans names their folder\n");
-    int good = table != PAPERS_TABLE_LIMITS || run_limits(b);
+    int good = table == PAPERS_TABLE_LIMITS ? run_limits(b) : table != PAPERS_TABLE_CLOUDS || run_clouds(b);
     for (int n = 0; good && n < rows.count && n < b->rows; n++) good = run_row(b, &rows.row[n]);
     if (!good) {
       fprintf(stderr, "pmb_bench_papers: the device reports an error: nothing can be measured any more\n");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * pmb_bench_papers_rays.cu - figures 3, 8 and 10 and table 2 of Wang, Yang, Cao: Cache-Aware Sampling Strategies for
+ * pmb_bench_papers_rays.cu - figures 3, 7, 8, 10 and 12 and table 2 of Wang, Yang, Cao: Cache-Aware Sampling Strategies for
  * Texture-Based Ray Casting on GPU, LDAV 2014: its ways of sampling a 3D texture, written again, beside pmb_cast_rays.
  *
  * usage: pmb_bench_papers_rays [SIDE]; SIDE: of the random volume (1024)
@@ -8,8 +8,8 @@
  * Milliseconds, medians. uint8 samples half a voxel apart, parallel rays, no light. Figures: random samples, 512 steps around the
  * middle, no early end. Table 2: rays end when what is behind is hidden; its volumes are stand-ins of the same sizes. A picture by
  * a texture that differs from Standard's by more than 1 in 255 is WRONG and has no time. PMB's differs, because a texture
- * interpolates with 9 bits of fraction: the last column says by how much. Left out: the paper's perspective
- * views and pre-integration, and its pictures (figures 7, 11, 12). For rates of cache hits:
+ * interpolates with 9 bits of fraction: the last column says by how much. Left out: perspective and pre-integration, which the
+ * paper has in table 2 and figures 11 and 12, and the picture that is figure 11. For rates of cache hits:
  * ncu --metrics l1tex__t_sector_hit_rate.pct,lts__t_sector_hit_rate.pct pmb_bench_papers_rays */
 #include <cuda_runtime.h>
 #include <math.h>
@@ -383,6 +383,23 @@ static float3 turned(float3 p, int axis, double degrees)
                    : make_float3(c * p.x - s * p.y, s * p.x + c * p.y, p.z);
 }
 
+/* Rays of all pixels around the middle, the volume turned about each axis in steps of so many degrees. */
+static void rotate(const char *name, const volume &v, int degrees, int pixels, float distance, int steps,
+  const std::vector<float> &table, bool early)
+{
+  char row[64];
+  for (int axis = 0; axis < 3; ++axis) {
+    for (int angle = degrees; angle < 180; angle += degrees) {
+      float3 axes[3];
+      for (int i = 0; i < 3; ++i) {
+        axes[i] = turned(FACING_XY[i], axis, angle);
+      }
+      snprintf(row, sizeof(row), "%sabout %c, %d degrees", name, 'X' + axis, angle);
+      measure(row, v, make_view(v, axes, pixels, pixels, distance, distance, steps), table, early);
+    }
+  }
+}
+
 static void figures(int side)
 {
   const std::vector<float> table = make_table(0, 0.004f);
@@ -397,17 +414,13 @@ static void figures(int side)
         name, v, make_view(v, n ? FACING_ZY : FACING_XY, pixels, pixels, distance, distance, steps), table, false);
     }
   }
-  print_title("Figure 10: rotated, 2 voxels between rays");
-  for (int axis = 0; axis < 3; ++axis) {
-    for (int degrees = 30; degrees <= 150; degrees += 30) {
-      float3 axes[3];
-      for (int i = 0; i < 3; ++i) {
-        axes[i] = turned(FACING_XY[i], axis, degrees);
-      }
-      snprintf(name, sizeof(name), "about %c, %d degrees", 'X' + axis, degrees);
-      measure(name, v, make_view(v, axes, pixels, pixels, 2, 2, steps), table, false);
-    }
+  print_title("Figure 7: facing ZY, 2 voxels between rays, by the number of steps");
+  for (int n = 64; n <= 2 * side; n *= 2) {
+    snprintf(name, sizeof(name), "%d steps", n);
+    measure(name, v, make_view(v, FACING_ZY, pixels, pixels, 2, 2, n), table, false);
   }
+  print_title("Figure 10: rotated, 2 voxels between rays");
+  rotate("", v, 30, pixels, 2, steps, table, false);
   free_volume(&v);
 }
 
@@ -421,6 +434,9 @@ static void stand_in(const char *name, int3 dims, int2 xy, int2 zy)
   measure(row, v, make_view(v, FACING_XY, xy.x, xy.y, d[0], d[1], 2 * dims.z / 32 * 32), table, true);
   snprintf(row, sizeof(row), "%s, facing ZY", name);
   measure(row, v, make_view(v, FACING_ZY, zy.x, zy.y, d[2], d[3], 2 * dims.x / 32 * 32), table, true);
+  snprintf(row, sizeof(row), "figure 12: %s, ", name);
+  const float length = sqrtf((float)dims.x * dims.x + (float)dims.y * dims.y + (float)dims.z * dims.z);
+  rotate(row, v, 45, 1024, length / 1024, 2 * (int)length / 32 * 32, table, true);
   free_volume(&v);
 }
 
@@ -439,7 +455,7 @@ int main(int argc, char **argv)
   figures(side);
   if (side == 1024) {
     print_title(
-      "Table 2: stand-ins. The paper's frames per second: head 13.93 7.98 8.49, 2.66 10.07 11.12; body 24.42 20.60 "
+      "Table 2, and figure 12 (rotated, 1024 x 1024 pixels): stand-ins. The paper's frames per second: head 13.93 7.98 8.49, 2.66 10.07 11.12; body 24.42 20.60 "
       "23.42, 4.74 17.72 19.91");
     stand_in("vhf_head (stand-in)", make_int3(2048, 1216, 1203), make_int2(885, 526), make_int2(609, 616));
     stand_in("vhm_body (stand-in)", make_int3(2048, 1024, 1878), make_int2(494, 247), make_int2(1015, 183));

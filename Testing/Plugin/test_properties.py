@@ -31,6 +31,7 @@ PANEL = [
     ("ReleaseDeviceMemory", "Release GPU Memory", None, "advanced"),
     ("NumberOfThreads", "CPU Threads", 0, "advanced"),
     ("MemoryLimit", "Memory Limit", 0, "advanced"),
+    ("PiecesFileName", "Write Pieces", "", "advanced"),
 ]
 
 
@@ -188,7 +189,7 @@ NAMES = {"CPUThreads", "CellArrays", "ChooseArrays", "ComputeGradients", "Comput
          "ComputeSurfaceMeasures", "ContourBy", "GPUIndex", "GPUMemoryLimit", "Input", "Isosurfaces", "LastRun",
          "Live", "LiveIsovalue", "MemoryLimit", "NormalsBy", "OutputPointsPrecision", "PassArrays", "PointArrays",
          "ReleaseGPUMemory", "RemoveDegenerateTriangles", "RunOn", "Suggestions", "Use64bitIds",
-         "UseSuggestedIsovalue"}
+         "UseSuggestedIsovalue", "WritePieces"}
 
 
 def names_by_label():

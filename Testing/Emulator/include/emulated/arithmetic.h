@@ -34,7 +34,6 @@ template <class TO, class FROM> static inline TO emulated_bits(FROM from)
 #define __uint_as_float emulated_bits<float, unsigned>
 #define __int_as_float emulated_bits<float, int>
 #define __fmaf_rn fmaf
-#define __fma_rn fma
 #define rsqrtf(x) (1 / sqrtf(x))
 #define __popc __builtin_popcount
 #define __popcll __builtin_popcountll
