@@ -16,7 +16,9 @@
 #include "vtkSmartPointer.h"
 #include "vtkUnsignedCharArray.h"
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <new>
 
@@ -48,14 +50,19 @@ public:
     this->SetInterpolateScalarsBeforeMapping(other->GetInterpolateScalarsBeforeMapping());
   }
 
-  // Writes texture coordinates or colors of so many bytes per point. Returns false if they have another size.
+  // Writes texture coordinates or colors of so many bytes per point. Returns false if they have another size. Points of
+  // one isovalue have one color, which is found once.
   bool Write(vtkDataArray* array, vtkIdType begin, vtkIdType end, size_t bytes, unsigned char* to)
   {
-    const vtkIdType components = array->GetNumberOfComponents();
+    const vtkIdType components = array->GetNumberOfComponents(), count = end - begin;
+    const auto* values_begin = static_cast<const char*>(array->GetVoidPointer(begin * components));
+    const size_t tuple = static_cast<size_t>(components * array->GetDataTypeSize());
+    const bool isOne = (bytes == sizeof(std::uint64_t) || bytes == sizeof(std::uint32_t)) &&
+      std::memcmp(values_begin, values_begin + tuple, (count - 1) * tuple) == 0;
     vtkNew<vtkPolyData> part;
     const auto values = vtk::TakeSmartPointer(vtkDataArray::CreateDataArray(array->GetDataType()));
     values->SetNumberOfComponents(static_cast<int>(components));
-    values->SetVoidArray(array->GetVoidPointer(begin * components), (end - begin) * components, /*save=*/1);
+    values->SetVoidArray(array->GetVoidPointer(begin * components), (isOne ? 1 : count) * components, /*save=*/1);
     part->GetPointData()->SetScalars(values);
     this->SetInputDataObject(part);
     vtkUnsignedCharArray* colors = this->MapScalars(part, 1.0);
@@ -64,7 +71,19 @@ public:
     {
       return false;
     }
-    std::memcpy(to + begin * bytes, from->GetVoidPointer(0), (end - begin) * bytes);
+    void *color = from->GetVoidPointer(0), *first = to + begin * bytes;
+    if (isOne && bytes == sizeof(std::uint64_t))
+    {
+      std::fill_n(static_cast<std::uint64_t*>(first), count, *static_cast<std::uint64_t*>(color));
+    }
+    else if (isOne)
+    {
+      std::fill_n(static_cast<std::uint32_t*>(first), count, *static_cast<std::uint32_t*>(color));
+    }
+    else
+    {
+      std::memcpy(first, color, count * bytes);
+    }
     return true;
   }
 

@@ -154,11 +154,10 @@ private:
                                   : nullptr;
   }
 
-  // The same, if it is of points and threads can share the work.
-  vtkDataArray* FindColored(vtkPolyData* mesh)
+  // The array that colors a mesh, if it is of points and threads can share the work.
+  vtkDataArray* AsColored(vtkPolyData* mesh, vtkAbstractArray* scalars, int ofCells)
   {
-    int ofCells = 0;
-    auto* array = vtkDataArray::SafeDownCast(this->FindScalars(mesh, ofCells));
+    auto* array = vtkDataArray::SafeDownCast(scalars);
     const bool fits = array && ofCells == 0 && array->GetName() && !array->GetLookupTable() &&
       array->HasStandardMemoryLayout() && array->GetDataType() != VTK_BIT && array->GetNumberOfTuples() >= 2 &&
       array->GetNumberOfTuples() == mesh->GetNumberOfPoints() && mesh->GetPointData()->GetNormals() != array &&
@@ -170,29 +169,34 @@ private:
   {
     std::vector<Block> blocks;
     int ofCells = 0;
-#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
     bool all = true;
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
     for (auto& item : this->Data)
     {
-      const bool byCells = this->FindScalars(item.first, ofCells) && ofCells != 0;
-      blocks.push_back({ item.first, item.second, item.second->Data, byCells, this->FindColored(item.first) });
+      vtkAbstractArray* scalars = this->FindScalars(item.first, ofCells);
+      blocks.push_back({ item.first, item.second, item.second->Data, scalars && ofCells != 0,
+        this->AsColored(item.first, scalars, ofCells) });
       all = all && blocks.back().Colored;
-    }
-    for (Block& block : blocks)
-    {
-      block.Colored = all ? block.Colored : nullptr;
     }
 #else
     for (auto& item : this->VTKPolyDataToGLBatchElement)
     {
       auto& own = item.second->Parent;
-      const bool byCells = own.ScalarVisibility &&
-        vtkAbstractMapper::GetAbstractScalars(
-          own.PolyData, own.ScalarMode, own.ArrayAccessMode, own.ArrayId, own.ArrayName.c_str(), ofCells) &&
-        ofCells != 0;
-      blocks.push_back({ own.PolyData, item.second.get(), own.PolyData, byCells, nullptr });
+      vtkAbstractArray* scalars = own.ScalarVisibility
+        ? vtkAbstractMapper::GetAbstractScalars(
+            own.PolyData, own.ScalarMode, own.ArrayAccessMode, own.ArrayId, own.ArrayName.c_str(), ofCells)
+        : nullptr;
+      blocks.push_back({ own.PolyData, item.second.get(), own.PolyData, scalars && ofCells != 0,
+        this->AsColored(own.PolyData, scalars, ofCells) });
+      all = all && blocks.back().Colored && own.ArrayComponent == this->ArrayComponent &&
+        own.ColorMode == this->ColorMode && (!own.LookupTable || own.LookupTable == this->LookupTable) &&
+        own.InterpolateScalarsBeforeMapping == static_cast<bool>(this->InterpolateScalarsBeforeMapping);
     }
 #endif
+    for (Block& block : blocks)
+    {
+      block.Colored = all ? block.Colored : nullptr;
+    }
     return blocks;
   }
 
@@ -251,7 +255,9 @@ private:
     this->Keep("normalMC", this->Normals);
     if (blocks.front().Colored)
     {
-      this->Keep(this->ColorCoordinates ? "tcoord" : "scalarColor", this->Colors);
+      const char* coordinates =
+        this->VBOs->GetVBO("colorTCoord") ? "colorTCoord" : "tcoord"; // the former in newer versions
+      this->Keep(this->ColorCoordinates ? coordinates : "scalarColor", this->Colors);
     }
     this->MadeOnGPU = blocks.size() == 1 && vtkPMBContourFilter::EmitToOpenGL(blocks.front().Mesh, nullptr);
     const bool onGPU = this->MadeOnGPU && this->FillOnGPU(blocks.front().Mesh);

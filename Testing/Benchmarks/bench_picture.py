@@ -94,14 +94,14 @@ def main():
     if not hasattr(simple, "PMBContour"):
         simple.LoadPlugin(os.environ["PMB_PLUGIN"], remote=False, ns=vars(simple))
     array = ["POINTS", "s"]
-    ways = [("PMB Contour", lambda source: simple.PMBContour(Input=source, ContourBy=array, ComputeScalars=0))]
+    ways = [("PMB Contour", lambda source: simple.PMBContour(Input=source, ContourBy=array))]
     if options.peers:
-        ways.append(("Contour", lambda source: simple.Contour(Input=source, ContourBy=array, ComputeScalars=0)))
+        ways.append(("Contour", lambda source: simple.Contour(Input=source, ContourBy=array)))
         for file in glob.glob("/usr/lib/*/paraview-*/plugins/AcceleratedAlgorithms/AcceleratedAlgorithms.so"):
             simple.LoadPlugin(file, remote=False, ns=vars(simple))
         if hasattr(simple, "FlyingEdges3D"):
             ways.append(("Flying Edges 3D",
-                         lambda source: simple.FlyingEdges3D(Input=source, ContourBy=array, ComputeScalars=0)))
+                         lambda source: simple.FlyingEdges3D(Input=source, ContourBy=array)))
     probe = simple.PMBContour(Input=simple.Wavelet(), ContourBy=["POINTS", "RTData"], Isosurfaces=[150])
     probe.UpdatePipeline()
     on_gpu = "GPU" in probe.LastRun and "CPU" not in probe.LastRun.split(":")[0]
