@@ -2,6 +2,7 @@
 """Pictures of volumes by rays."""
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import index
@@ -17,6 +18,7 @@ from ._volume import Volume, widened
 
 _MODES = {"isosurface": 0, "composite": 1, "maximum": 2, "minimum": 3, "average": 4}
 _COLORS = ((0.85, 0.65, 0.45, 1), (0.35, 0.55, 0.85, 1), (0.45, 0.75, 0.4, 1), (0.8, 0.4, 0.55, 1))
+_PART = 1 << 20  # pixels that become bytes between two looks at signals
 
 
 @dataclass
@@ -201,5 +203,10 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
         volume._used().cast_rays(_MODES[mode], width, height, clip.ravel().tolist(), step, 0, levels, address_of(table),
                                  len(table), low, high if high > low else low + 1, unit, 0, 0, 0.0, 1,
                                  shade, *light, 20.0, address_of(pixels), 0, gpu is not None)
-    finish_picture(address_of(pixels), address_of(picture), width, height, behind, -1 if gpu is None else gpu)
+    rows = height if gpu is not None else max(1, _PART // width)
+    for top in builtins.range(0, height, rows):  # Ctrl-C is heard between parts
+        count = min(rows, height - top)
+        finish_picture(address_of(pixels) + 16 * width * (height - top - count),  # whose first row is the lowest
+                       address_of(picture) + picture.shape[2] * width * top, width, count, behind,
+                       -1 if gpu is None else gpu)
     return picture

@@ -48,6 +48,8 @@ def test_pictures(ball):
     # A camera from below axis 0, with axis 2 upward, sees the sample of highest index in axis 2 at the top.
     spot = np.zeros((9, 9, 9))
     spot[4, 4, 7] = 1
+    tall = pmb.render(ball, -0.5, pmb.Camera(direction=(1, 0, 0), angle=0), (1000, 1200), shade=False)  # in two parts
+    assert (tall == tall[::-1]).mean() > 0.999 and (tall < 255).mean() > 0.01
     dark = pmb.render(spot, 0.5, pmb.Camera(direction=(1, 0, 0), angle=0), (40, 40)).sum(axis=2) < 700
     assert dark.any() and np.nonzero(dark)[0].max() < 20
     for mode in ("composite", "maximum", "minimum", "average"):
