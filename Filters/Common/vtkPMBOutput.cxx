@@ -204,6 +204,10 @@ pmb_status Surface::KeepRanges(pmb_context* context, vtkDataArray* skipped, vtkP
   {
     vtkPMBPrivateMembers::ArrayRanges<vtkFieldData>::Set(arrays);
   }
+  if (vtkPMBPrivateMembers::Has("cell-bounds")) // cells use all points
+  {
+    vtkPMBPrivateMembers::CellBounds<vtkPolyData>::Set(output);
+  }
   return status;
 }
 }

@@ -326,6 +326,9 @@ def test_information():
         mesh = contour.GetClientSideObject().GetOutputDataObject(0)
         copy = copy_of(mesh)
         equal(mesh.GetBounds(), copy.GetBounds(), "bounds")
+        of_cells = [[0] * 6, [0] * 6]
+        mesh.GetCellsBounds(of_cells[0]), copy.GetCellsBounds(of_cells[1])
+        equal(*of_cells, "bounds of cells")
         pairs = [(mesh.GetPoints().GetData(), copy.GetPoints().GetData()), *same_ranges(mesh, copy)]
         true(len(pairs) > 2, "arrays")
         for kept, plain in pairs:
