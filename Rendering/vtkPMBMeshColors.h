@@ -50,15 +50,14 @@ public:
     this->SetInterpolateScalarsBeforeMapping(other->GetInterpolateScalarsBeforeMapping());
   }
 
-  // Writes texture coordinates or colors of so many bytes per point. Returns false if they have another size. Points of
-  // one isovalue have one color, which is found once.
+  // Writes texture coordinates, 8 bytes per point, or colors, 4. Returns false if they have another size. Points of one
+  // isovalue have one color, which is found once.
   bool Write(vtkDataArray* array, vtkIdType begin, vtkIdType end, size_t bytes, unsigned char* to)
   {
     const vtkIdType components = array->GetNumberOfComponents(), count = end - begin;
     const auto* values_begin = static_cast<const char*>(array->GetVoidPointer(begin * components));
     const size_t tuple = static_cast<size_t>(components * array->GetDataTypeSize());
-    const bool isOne = (bytes == sizeof(std::uint64_t) || bytes == sizeof(std::uint32_t)) &&
-      std::memcmp(values_begin, values_begin + tuple, (count - 1) * tuple) == 0;
+    const bool isOne = std::memcmp(values_begin, values_begin + tuple, (count - 1) * tuple) == 0;
     vtkNew<vtkPolyData> part;
     const auto values = vtk::TakeSmartPointer(vtkDataArray::CreateDataArray(array->GetDataType()));
     values->SetNumberOfComponents(static_cast<int>(components));
@@ -72,17 +71,17 @@ public:
       return false;
     }
     void *color = from->GetVoidPointer(0), *first = to + begin * bytes;
-    if (isOne && bytes == sizeof(std::uint64_t))
+    if (!isOne)
+    {
+      std::memcpy(first, color, count * bytes);
+    }
+    else if (bytes == sizeof(std::uint64_t))
     {
       std::fill_n(static_cast<std::uint64_t*>(first), count, *static_cast<std::uint64_t*>(color));
     }
-    else if (isOne)
-    {
-      std::fill_n(static_cast<std::uint32_t*>(first), count, *static_cast<std::uint32_t*>(color));
-    }
     else
     {
-      std::memcpy(first, color, count * bytes);
+      std::fill_n(static_cast<std::uint32_t*>(first), count, *static_cast<std::uint32_t*>(color));
     }
     return true;
   }

@@ -77,6 +77,17 @@ std::filesystem::path Part(const std::filesystem::path& file)
   return file.string() + ".part";
 }
 
+// A name as XML writes it.
+std::string Escaped(const std::string& name)
+{
+  std::string text;
+  for (const char c : name)
+  {
+    text += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '"' ? "&quot;" : std::string(1, c);
+  }
+  return text;
+}
+
 // Gives a file its name if all of it was written.
 void Complete(const std::ofstream& written, const std::filesystem::path& file)
 {
@@ -150,7 +161,7 @@ std::string Pieces::Finish()
   stream << "<VTKFile type=\"PPolyData\" version=\"1.0\">\n  <PPolyData GhostLevel=\"0\">\n" << this->Arrays;
   for (const auto& file : this->Files)
   {
-    stream << "    <Piece Source=\"" << file.second.filename().string() << "\"/>\n";
+    stream << "    <Piece Source=\"" << Escaped(file.second.filename().string()) << "\"/>\n";
   }
   stream << "  </PPolyData>\n</VTKFile>\n";
   stream.close();

@@ -97,7 +97,7 @@ protected:
 vtkStandardNewMacro(PartSource);
 
 const std::string PiecesFolder = "TestPMBContourFilterSlabs";
-const std::string PiecesFile = PiecesFolder + "/of.pvtp";
+const std::string PiecesFile = PiecesFolder + "/a & <b>.pvtp";
 
 long CountFiles()
 {
@@ -267,7 +267,7 @@ void TestPiecesFaults()
   std::signal(SIGXFSZ, SIG_IGN);
   const rlimit little = { 300000, RLIM_INFINITY }, all = { RLIM_INFINITY, RLIM_INFINITY };
   setrlimit(RLIMIT_FSIZE, &little);
-  checkNone("cannot be written: " + PiecesFolder + "/of_0.vtp: File too large");
+  checkNone("cannot be written: " + PiecesFolder + "/a & <b>_0.vtp: File too large");
   setrlimit(RLIMIT_FSIZE, &all);
   pair.Source->Fault = LACKS_AN_ARRAY;
   pair.Source->FaultyRead = pair.Source->Reads + 3;

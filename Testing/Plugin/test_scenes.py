@@ -167,7 +167,8 @@ class Scene:
 
     def add_view(self, kind="RenderView"):
         view = simple.CreateView(kind)
-        view.ViewSize = SIZE
+        # One background for all versions, so that one rule finds the rims; the row "defaults" has the version's own.
+        assign(view, ViewSize=SIZE, UseColorPaletteForBackground=0, Background=[.32, .34, .43])
         if self.remote:
             view.RemoteRenderThreshold = 0
         shown = self.subject.show(view)
@@ -285,7 +286,7 @@ def lights(count):
 
 
 SCENES = {
-    "defaults": lambda s: None,
+    "defaults": of_view(UseColorPaletteForBackground=1),
     "Axes Grid": grid("Visibility", lambda s: [s.view.AxesGrid]),
     "Data Axes Grid": grid("GridAxesVisibility", lambda s: [display.DataAxesGrid for display in s.shown]),
     "legend": lambda s: s.shown[1].SetScalarBarVisibility(s.view, True),
