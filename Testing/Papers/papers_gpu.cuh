@@ -101,8 +101,8 @@ struct papers_cayley {
 
 /* ---- samples and points ---- */
 
-template <class T> constexpr int PAPERS_IS_EVALUATED = 0;
-template <> constexpr int PAPERS_IS_EVALUATED<papers_cayley> = 1;
+template <class T> inline constexpr int PAPERS_IS_EVALUATED = 0;
+template <> inline constexpr int PAPERS_IS_EVALUATED<papers_cayley> = 1;
 
 /* In place of a pointer to samples that are evaluated. */
 struct papers_cayley_at {
