@@ -255,8 +255,7 @@ private:
     this->Keep("normalMC", this->Normals);
     if (blocks.front().Colored)
     {
-      const char* coordinates =
-        this->VBOs->GetVBO("colorTCoord") ? "colorTCoord" : "tcoord"; // the former in newer versions
+      const char* coordinates = this->VBOs->GetVBO("colorTCoord") ? "colorTCoord" : "tcoord"; // newer VTK, older
       this->Keep(this->ColorCoordinates ? coordinates : "scalarColor", this->Colors);
     }
     this->MadeOnGPU = blocks.size() == 1 && vtkPMBContourFilter::EmitToOpenGL(blocks.front().Mesh, nullptr);

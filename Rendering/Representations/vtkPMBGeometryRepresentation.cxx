@@ -23,9 +23,9 @@ vtkStandardNewMacro(vtkPMBGeometryRepresentation);
 
 namespace
 {
-// VTK keeps the bounds of the points that cells use, and the ranges of arrays, and has no call to set them. `ours`: the blocks
-// come from a mesh with the filter's mark, of which other filters may have left out ghosts.
-void KeepRanges(vtkDataObject* data, bool ours)
+// VTK keeps the bounds of the points that cells use, and has no call to set them. `ours`: the blocks come from a mesh with the
+// filter's mark, of which other filters may have left out ghosts.
+void SetUsedBounds(vtkDataObject* data, bool ours)
 {
   using Options = vtk::DataObjectTreeOptions;
   auto* tree = vtkDataObjectTree::SafeDownCast(data);
@@ -38,10 +38,6 @@ void KeepRanges(vtkDataObject* data, bool ours)
   {
     auto* mesh = vtkPolyData::SafeDownCast(block);
     const bool isWhole = mesh && vtkPMBPolyDataMapper::HasTrianglesOfAllPoints(mesh);
-    if (isWhole && vtkPMBPrivateMembers::Has("array-ranges"))
-    {
-      vtkPMBPrivateMembers::ArrayRanges<vtkFieldData>::Set(mesh->GetPointData());
-    }
     if (isWhole && vtkPMBPrivateMembers::Has("cell-bounds"))
     {
       vtkPMBPrivateMembers::CellBounds<vtkPolyData>::Set(mesh);
@@ -89,7 +85,7 @@ int vtkPMBGeometryRepresentation::RequestData(
   filter->SetPassThroughCellIds(!same);
   filter->SetPassThroughPointIds(!same);
   const int done = this->Superclass::RequestData(request, inputVector, outputVector);
-  KeepRanges(this->MultiBlockMaker->GetOutputDataObject(0), ours);
+  SetUsedBounds(this->MultiBlockMaker->GetOutputDataObject(0), ours);
   return done;
 }
 
@@ -99,7 +95,15 @@ vtkDataObject* vtkPMBGeometryRepresentation::GetRenderedDataObject(int port)
   vtkDataObject* data = this->Superclass::GetRenderedDataObject(port);
   auto* tree = this->IsOurs && this->IsAlone ? vtkDataObjectTree::SafeDownCast(data) : nullptr;
   const auto leaves = tree ? vtkCompositeDataSet::GetDataSets<vtkPolyData>(tree) : std::vector<vtkPolyData*>();
-  return leaves.size() == 1 ? leaves[0] : data;
+  if (leaves.size() != 1)
+  {
+    return data;
+  }
+  if (vtkPMBPrivateMembers::Has("array-ranges"))
+  {
+    vtkPMBPrivateMembers::ArrayRanges<vtkFieldData>::Set(leaves[0]->GetPointData());
+  }
+  return leaves[0];
 }
 
 void vtkPMBGeometryRepresentation::MakeLevelOfDetail(vtkInformation* inInfo, vtkInformation* outInfo)
@@ -139,7 +143,7 @@ int vtkPMBGeometryRepresentation::ProcessViewRequest(
   this->SuppressLOD = suppressed;
   if (done && type == vtkPVView::REQUEST_RENDER())
   {
-    KeepRanges(this->Mapper->GetInputDataObject(0, 0), false); // a copy, if it was delivered
+    SetUsedBounds(this->Mapper->GetInputDataObject(0, 0), false); // a copy, if it was delivered
   }
   return done;
 }

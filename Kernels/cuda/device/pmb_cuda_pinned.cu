@@ -228,21 +228,6 @@ void pmb_cuda_pinned_contexts(int change, int device)
   }
 }
 
-/* The taken block that contains these bytes, or NULL. */
-static pinned_block *block_of(const void *memory, size_t bytes)
-{
-  const char *at = (const char *)memory;
-  pinned_block *found = NULL;
-  pthread_mutex_lock(&lock);
-  for (pinned_block *block = blocks; block && !found; block = block->next) {
-    if (block->taken && at >= block->memory && at + bytes <= block->memory + block->capacity) {
-      found = block;
-    }
-  }
-  pthread_mutex_unlock(&lock);
-  return found;
-}
-
 /* Arrays are of one block, so their ends tell. */
 int pmb_cuda_is_pinned(const void *memory, size_t bytes)
 {
@@ -255,6 +240,14 @@ int pmb_cuda_is_pinned(const void *memory, size_t bytes)
 
 cudaError_t pmb_cuda_pin(void *memory, size_t bytes)
 {
-  pinned_block *block = block_of(memory, bytes);
-  return block ? pin(block) : cudaErrorInvalidValue;
+  const char *at = (const char *)memory;
+  pinned_block *found = NULL;
+  pthread_mutex_lock(&lock);
+  for (pinned_block *block = blocks; block && !found; block = block->next) {
+    if (block->taken && at >= block->memory && at + bytes <= block->memory + block->capacity) {
+      found = block;
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  return found ? pin(found) : cudaErrorInvalidValue;
 }
