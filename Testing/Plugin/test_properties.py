@@ -80,6 +80,12 @@ def default_isovalue():
     equal(len(values), 1, "initial isovalues")
     near(values[0], 0.5 * (low + high), 1e-4 * (high - low), "default isovalue: the middle of the array's range")
     true(output(proxy).GetNumberOfPolys() > 0, "the defaults give no surface")
+    samples = ball(DIMS)
+    samples[0, 0, 0] = numpy.inf  # so is the middle of the range: the suggested isovalue is drawn
+    proxy = simple.PMBContour(Input=producer(image({"distance": samples}, DIMS)))
+    with Messages() as log:
+        true(list(proxy.Isosurfaces) == [numpy.inf] and output(proxy).GetNumberOfPolys() > 1000, "a surface")
+    true(log.text().count("arning:") == 1 and "suggested" in log.text(), f"one warning says which; got {log.text()!r}")
 
 
 def names_of(data):
