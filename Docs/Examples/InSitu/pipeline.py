@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What ParaView does with each step of simulation.py: it contours the wave, prints a row, and saves every 20th surface."""
+import sys
+
+from paraview import catalyst
+from paraview.simple import *
+
+if "PMBContour" not in globals():
+    sys.exit("The plugin ParallelMarchingBlocks is not loaded: set PV_PLUGIN_PATH, see simulation.py.")
+options = catalyst.Options()
+grid = TrivialProducer(registrationName="grid")  # Catalyst puts the data of the simulation here
+surface = PMBContour(Input=grid, ContourBy=["POINTS", "wave"], Isosurfaces=[1.5], ComputeSurfaceMeasures=1)
+
+
+def catalyst_execute(info):
+    surface.UpdatePipeline(info.time)
+    triangles = surface.GetDataInformation().GetNumberOfCells()
+    print(f"{info.timestep:>4} {triangles:>10,} triangles, area {surface.FieldData['Area'].GetRange()[0]:,.1f}", flush=True)
+    if info.timestep % 20 == 0 and triangles > 0:
+        SaveData(f"wave{info.timestep:04}.vtp", proxy=surface)
