@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Wrong input gives one clear message and an empty output; afterwards the same filter works."""
-from paraview import simple
+import os
+import tempfile
+
+from paraview import servermanager, simple
 from vtkmodules.vtkCommonDataModel import vtkRectilinearGrid
+from vtkmodules.vtkIOXML import vtkXMLImageDataWriter
 
 from plugin_testing import (Messages, ball, counts, equal, flying_edges, image, load_plugin, output, producer, run,
                             true)
@@ -71,5 +75,30 @@ def other_input():
     true("Resample To Image" in log.text(), f"what to do; got {log.text()!r}")
 
 
+def damaged_step():
+    """A step whose file is cut off or gone: the reader's message and no surface; the other steps have theirs."""
+    with tempfile.TemporaryDirectory() as folder:
+        steps = [os.path.join(folder, f"{n}.vti") for n in range(4)]
+        data = [image({"samples": ball(DIMS) + n}, DIMS) for n in range(4)]
+        for path, volume in zip(steps, data):
+            writer = vtkXMLImageDataWriter()
+            writer.SetFileName(path)
+            writer.SetInputData(volume)
+            writer.Write()
+        os.truncate(steps[1], 5000)
+        os.remove(steps[2])
+        for limit in (0, 1):
+            reader = simple.XMLImageDataReader(FileName=steps)
+            proxy = simple.PMBContour(Input=reader, ContourBy=["POINTS", "samples"], Isosurfaces=[90.25], MemoryLimit=limit,
+                                      RemoveDegenerateTriangles=0)
+            for step in (0, 1, 3, 2, 0):
+                with Messages() as log:
+                    proxy.UpdatePipeline(time=step)
+                fails = step in (1, 2)
+                expected = (0, 0) if fails else counts(flying_edges(data[step], 90.25))
+                equal("rror" in log.text(), fails, f"step {step}, limit {limit}: an error in {log.text()!r}")
+                equal(counts(servermanager.Fetch(proxy)), expected, f"step {step}, limit {limit}: points and triangles")
+
+
 load_plugin()
-run(bad_properties, default_isovalue_is_infinite, other_input)
+run(bad_properties, default_isovalue_is_infinite, other_input, damaged_step)
