@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Docs/Examples/InSitu: the filter reads the simulation's own samples in each step, its surface is that of the step, and
-40 steps allocate nothing but what a larger surface needs.
+40 steps allocate nothing but what a larger surface needs. On three ranks the surface is that of one.
 
 In the simulation's process ParaView imports this file in place of the example's pipeline.py.
 """
@@ -50,18 +50,34 @@ if __name__ != "__main__":
             print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
             os._exit(1)
 else:
-    from plugin_testing import equal, plugin_list, run
+    from plugin_testing import compare_triangles, equal, plugin_list, run, triangle_rows, true
+    from server_testing import ENVIRONMENT, mpirun, skip_without
+    from vtkmodules.vtkIOXML import vtkXMLPPolyDataReader
 
-    def simulation():
+    PROGRAM = ["/usr/bin/python3", os.path.join(EXAMPLE, "simulation.py")]
+
+    def simulate(steps, *options, launcher=()):
+        """Returns the triangles that the pipeline has saved last."""
+        reader = vtkXMLPPolyDataReader()
         with tempfile.TemporaryDirectory() as folder:
-            command = [os.path.join(EXAMPLE, "simulation.py"), "--side", SIDE, "--steps", STEPS, "--pipeline", __file__]
-            environment = {**os.environ, "PV_PLUGIN_CONFIG_FILE": plugin_list(folder)}
-            result = subprocess.run(["/usr/bin/python3", *map(str, command)], cwd=folder, env=environment,
-                                    capture_output=True, text=True, check=False)
-            files = sorted(os.listdir(folder))
-        equal(result.returncode, 0, f"exit code; it said {result.stdout} {result.stderr}")
-        steps = [int(line.split()[0]) for line in result.stdout.splitlines() if " triangles, area " in line]
-        equal(steps, list(range(1, STEPS + 1)), f"steps; it said {result.stdout}")
-        equal(files, ["plugins.xml", "wave0020.vtp", "wave0040.vtp", "wave0060.vtp"], "files")
+            result = subprocess.run([*launcher, *PROGRAM, "--steps", str(steps), *options], cwd=folder, check=False,
+                                    env={**ENVIRONMENT, "PV_PLUGIN_CONFIG_FILE": plugin_list(folder)},
+                                    capture_output=True, text=True)
+            equal(result.returncode, 0, f"exit code; it said {result.stdout} {result.stderr}")
+            rows = [line.split() for line in result.stdout.splitlines() if " triangles, area " in line]
+            equal([int(row[0]) for row in rows], list(range(1, steps + 1)), f"steps; it said {result.stdout}")
+            reader.SetFileName(os.path.join(folder, f"wave{steps:04}.pvtp"))
+            reader.Update()
+        return triangle_rows(reader.GetOutput())
 
-    run(simulation)
+    def steps():
+        simulate(STEPS, "--side", str(SIDE), "--pipeline", __file__)
+
+    def ranks():
+        whole, _ = simulate(20, "--side", "48")
+        pieces, ghosts = simulate(20, "--side", "48", launcher=mpirun(3))
+        true(ghosts > 0, "no ghost triangles")
+        compare_triangles("three ranks", pieces, whole)
+
+    skip_without("mpirun")
+    run(steps, ranks)
