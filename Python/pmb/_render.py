@@ -164,7 +164,10 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
     values = isovalues_of([] if isovalue is None else isovalue)
     if mode == "isosurface" and not 1 <= len(values) <= 16:
         raise ValueError(f"a picture shows 1 to 16 isovalues, not {len(values)}")
-    given = np.atleast_2d(np.asarray(_COLORS if colors is None else colors, float))
+    try:
+        given = np.atleast_2d(np.asarray(_COLORS if colors is None else colors, float))
+    except ValueError:
+        raise TypeError(f"colors are 3 or 4 numbers from 0 to 1 for each isovalue, not {colors!r}") from None
     if given.ndim != 2 or given.shape[1] not in (3, 4) or len(given) == 0:
         raise ValueError(f"colors have 3 or 4 numbers each, but these have {text_of(given)}")
     levels = [number for i, value in enumerate(values) for number in (value, *(*given[i % len(given)], 1.0)[:4])]
@@ -177,7 +180,8 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
     if width < 1 or height < 1:
         raise ValueError(f"a picture has at least one pixel each way, not {width} x {height}")
     info = volume.info()
-    low, high = range or widened(float(info["minimum"] or 0), float(info["maximum"] or 0))
+    all_values = widened(float(info["minimum"] or 0), float(info["maximum"] or 0))
+    low, high = all_values if range is None else numbers(range, "range", 2)
     table = _table(colormap, mode == "composite")
     if opacity is not None:
         curve = np.asarray(opacity, float).ravel()
