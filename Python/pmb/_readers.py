@@ -87,8 +87,9 @@ def _by_vtk(path: str, array: str | None) -> Scan:
     from . import vtk
     image = _read_by_vtk(vtkXMLImageDataReader(), path)
     data = image.GetPointData()
-    if array is None and data.GetScalars() is None and data.GetNumberOfArrays() > 0:
-        array = data.GetArrayName(0)
+    if array is None and (data.GetScalars() is None or data.GetScalars().GetNumberOfComponents() != 1):
+        arrays = [data.GetArray(i) for i in range(data.GetNumberOfArrays())]  # None: of texts
+        array = next((one.GetName() for one in arrays if one is not None and one.GetNumberOfComponents() == 1), None)
     bound = vtk.volume(image, array, "cpu")
     matrix = np.reshape(bound._matrix, (3, 4))[:, [bound._order.index(axis) for axis in range(3)] + [3]]
     return Scan(bound._array, (1.0, 1.0, 1.0), tuple(matrix[:, 3]), matrix[:, :3])

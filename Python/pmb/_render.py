@@ -14,7 +14,7 @@ from . import _context
 from ._arrays import address_of, isovalues_of, numbers, text_of
 from ._core import finish_picture
 from ._device import DeviceArray
-from ._volume import Volume, widened
+from ._volume import Volume, refuse, widened
 
 _MODES = {"isosurface": 0, "composite": 1, "maximum": 2, "minimum": 3, "average": 4}
 _COLORS = ((0.85, 0.65, 0.45, 1), (0.35, 0.55, 0.85, 1), (0.45, 0.75, 0.4, 1), (0.8, 0.4, 0.55, 1))
@@ -158,6 +158,7 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
         with Volume(volume, spacing, origin, direction, mask, device, progress) as made:
             return render(made, isovalue, camera, size, mode=mode, colors=colors, colormap=colormap, opacity=opacity,
                           range=range, unit=unit, background=background, shade=shade, step=step, progress=progress)
+    refuse(spacing, origin, direction, mask, device)
     mode = mode or ("composite" if isovalue is None else "isosurface")
     if mode not in _MODES:
         raise ValueError(f"mode is one of {', '.join(_MODES)}, not {mode!r}")

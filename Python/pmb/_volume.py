@@ -144,7 +144,7 @@ class Volume:
         return self._array.dtype
 
     def __repr__(self) -> str:
-        return f"<pmb.Volume: {text_of(self._array)} on {self.info()['device']}>"
+        return f"<pmb.Volume: {text_of(self._array)}{'' if self._context else ', closed'}>"
 
     def update(self, progress: Callable[[float], object] | None = None) -> None:
         """Read the samples again, after they have changed. A mask stays as it was."""
@@ -180,6 +180,7 @@ class Volume:
         raise TypeError("a Volume cannot be copied or pickled: make another one of the same array")
 
     def __enter__(self) -> Volume:
+        self._used()
         return self
 
     def __exit__(self, *unused: object) -> None:
@@ -274,6 +275,13 @@ class Volume:
                             ESTIMATORS[estimator], 0, _cells, self._gpu, self._stream)
 
 
+def refuse(spacing: Any, origin: Any, *others: Any) -> None:
+    """Raises an error if options are set that a Volume has itself."""
+    moved = not np.array_equal(spacing, _IDENTITY[0]) or not np.array_equal(origin, _IDENTITY[1])
+    if moved or not all(option is None for option in others):
+        raise ValueError("a Volume has its own spacing, origin, direction, mask and device: set them there")
+
+
 def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[float] = (1.0, 1.0, 1.0),
             origin: Sequence[float] = (0.0, 0.0, 0.0), direction: Any = None, normals: bool = True,
             arrays: Mapping[str, Any] | None = None, mask: Any = None, degenerate: bool = False, device: Any = None, *,
@@ -332,9 +340,7 @@ def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[fl
     options: dict[str, Any] = dict(normals=normals, gradients=gradients, arrays=arrays, degenerate=degenerate,
                                    estimator=estimator)
     if isinstance(volume, Volume):
-        moved = not np.array_equal(spacing, _IDENTITY[0]) or not np.array_equal(origin, _IDENTITY[1])
-        if moved or not all(option is None for option in (direction, mask, device)):
-            raise ValueError("a Volume has its own spacing, origin, direction, mask and device: set them there")
+        refuse(spacing, origin, direction, mask, device)
         return volume.contour(isovalue, progress=progress, **options)
     first = second = progress
     if progress is not None:

@@ -79,7 +79,6 @@ def test_conversions(ball):
     (np.zeros((4, 4, 4), "g"), TypeError, ["(4, 4, 4)", "longdouble" if np.longdouble().itemsize == 8 else "float128"]),
     (DLPack(np.zeros((4, 4, 4)), (2, 0)), TypeError, ["(4, 4, 4)", "float64", "GPU"]),
     ([[[0, 1], [2]]], TypeError, ["list"]),
-    (None, TypeError, ["None"]),
     ("scan.nrrd", TypeError, ["'scan.nrrd'"]),
 ])
 def test_wrong_volumes(given, error, words):
@@ -92,11 +91,9 @@ def test_wrong_volumes(given, error, words):
     (dict(isovalue=np.nan), ValueError, "nan"),
     (dict(isovalue=[[1.0]]), ValueError, r"\(1, 1\)"),
     (dict(isovalue=["1"]), TypeError, r"\['1'\]"),
-    (dict(isovalue=None), TypeError, "None"),
     (dict(spacing=(1, 1)), ValueError, "spacing has 3"),
     (dict(spacing=(0, 0, 0)), ValueError, "one place"),
     (dict(spacing=(0, 1, 1)), ValueError, "index_to_world"),
-    (dict(origin=(np.inf, 0, 0)), ValueError, "index_to_world"),
     (dict(direction=np.eye(2)), ValueError, r"\(2, 2\)"),
     (dict(mask=np.ones((2, 2, 2), bool)), ValueError, r"\(2, 2, 2\)"),
     (dict(mask=np.ones((4, 4, 4))), TypeError, "float64"),
@@ -151,8 +148,9 @@ def test_volume_in_use():
         copy.copy(volume)
     with pytest.raises(ValueError, match="-1"):
         volume.suggest(-1)
-    with pytest.raises(ValueError, match="set them there"):
-        pmb.contour(volume, 0.5, direction=np.eye(3))
+    for call in (pmb.contour, pmb.render):
+        with pytest.raises(ValueError, match="set them there"):
+            call(volume, 0.5, direction=np.eye(3))
 
 
 def test_threads_at_once(ball):

@@ -89,6 +89,8 @@ def test_npz_and_unknown_ending(mesh, tmp_path):
         assert np.array_equal(read["triangles"], mesh.triangles) and np.array_equal(read["array_v"], mesh.arrays["v"])
     with pytest.raises(ValueError, match=r"\(n, 3\)"):
         pmb.Mesh(mesh.points[:, :2], mesh.triangles).measure()
+    with pytest.raises(ValueError, match="'a'"):
+        pmb.Mesh(mesh.points, mesh.triangles, arrays={"a": [1]}).save(tmp_path / "m.vtp")
 
 
 def test_pyvista(ball):
