@@ -15,6 +15,7 @@
 #include "vtkOpenGLCellToVTKCellMap.h"
 #include "vtkOpenGLIndexBufferObject.h"
 #include "vtkOpenGLRenderWindow.h"
+#include "vtkOpenGLVertexArrayObject.h"
 #include "vtkOpenGLVertexBufferObject.h"
 #include "vtkOpenGLVertexBufferObjectGroup.h"
 #include "vtkPMBContourFilter.h"
@@ -28,6 +29,7 @@
 #include "vtkPolyData.h"
 #include "vtkProperty.h"
 #include "vtkRenderer.h"
+#include "vtkShaderProgram.h"
 #include "vtkSmartPointer.h"
 #include "vtkWeakPointer.h"
 
@@ -91,6 +93,7 @@ protected:
     this->Direct = this->AreAllTriangles(blocks, renderer, actor) && this->BuildDirectly(blocks, renderer, actor);
     if (!this->Direct)
     {
+      this->HasOneColor = false;
       this->ForgetBuffers();
       // VTK expects the surface's buffers also for a selection of points.
       const int populate = this->PopulateSelectionSettings;
@@ -107,6 +110,18 @@ protected:
   {
     this->ForgetBuffers();
     this->Superclass::ReleaseGraphicsResources(window);
+  }
+
+  // Where all points have one color, OpenGL takes the first one for all: it reads arrays of instances once for each draw.
+  void UpdateShaders(vtkOpenGLHelper& drawn, vtkRenderer* renderer, vtkActor* actor) override
+  {
+    this->Superclass::UpdateShaders(drawn, renderer, actor);
+    const int place = drawn.Program ? drawn.Program->FindAttributeArray(this->NameOfColors()) : -1;
+    if (place >= 0)
+    {
+      drawn.VAO->Bind();
+      glVertexAttribDivisor(static_cast<GLuint>(place), this->HasOneColor ? 1 : 0);
+    }
   }
 
   void RenderPieceDraw(vtkRenderer* renderer, vtkActor* actor) override
@@ -200,6 +215,13 @@ private:
     return blocks;
   }
 
+  // The buffer of colors, or of places in a texture with them.
+  const char* NameOfColors()
+  {
+    const char* coordinates = this->VBOs->GetVBO("colorTCoord") ? "colorTCoord" : "tcoord"; // newer VTK, older
+    return this->ColorCoordinates ? coordinates : "scalarColor";
+  }
+
   vtkPMBPolyDataMapper* Mapper()
   {
     return static_cast<vtkPMBPolyDataMapper*>(this->Parent);
@@ -244,6 +266,8 @@ private:
   bool BuildDirectly(const std::vector<Block>& blocks, vtkRenderer* renderer, vtkActor* actor)
   {
     std::vector<vtkSmartPointer<vtkPolyData>> standIns;
+    this->HasOneColor =
+      blocks.size() == 1 && blocks.front().Colored && vtkPMBMeshColors::IsOne(blocks.front().Colored);
     for (const Block& block : blocks)
     {
       standIns.emplace_back(StandIn(block.Mesh, block.Colored));
@@ -253,10 +277,13 @@ private:
     this->Window = vtkOpenGLRenderWindow::SafeDownCast(renderer->GetVTKWindow());
     this->Keep("vertexMC", this->Points);
     this->Keep("normalMC", this->Normals);
-    if (blocks.front().Colored)
+    if (this->HasOneColor || !blocks.front().Colored)
     {
-      const char* coordinates = this->VBOs->GetVBO("colorTCoord") ? "colorTCoord" : "tcoord"; // newer VTK, older
-      this->Keep(this->ColorCoordinates ? coordinates : "scalarColor", this->Colors);
+      this->Colors = nullptr;
+    }
+    else
+    {
+      this->Keep(this->NameOfColors(), this->Colors);
     }
     this->MadeOnGPU = blocks.size() == 1 && vtkPMBContourFilter::EmitToOpenGL(blocks.front().Mesh, nullptr);
     const bool onGPU = this->MadeOnGPU && this->FillOnGPU(blocks.front().Mesh);
@@ -414,7 +441,7 @@ private:
   // Returns false if memory fails or VTK takes colors in a way unknown here.
   bool FillColors(const std::vector<Block>& blocks)
   {
-    if (!blocks.front().Colored)
+    if (!blocks.front().Colored || this->HasOneColor) // the stand-in has it
     {
       return true;
     }
@@ -517,6 +544,7 @@ private:
 
   bool Direct = false;
   bool BuiltForSelection = false;
+  bool HasOneColor = false;
   bool MadeOnGPU = false;                                               // the mesh, by a GPU that still has it
   vtkSmartPointer<vtkOpenGLVertexBufferObject> Points, Normals, Colors; // those kept; null: none
   vtkPMBContourFilter::OpenGLBuffers Buffers = {};                      // these and the triangles, for the GPU

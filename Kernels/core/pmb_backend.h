@@ -186,6 +186,14 @@ void pmb_free_buffers(pmb_context *context, pmb_buffer *const *buffers);
     }                               \
   } while (0)
 
+/* Returns from the calling function with an error text (pmb_fail's) if a condition is met. */
+#define PMB_FAIL_IF(condition, context, status, ...)     \
+  do {                                                   \
+    if (condition) {                                     \
+      return pmb_fail((context), (status), __VA_ARGS__); \
+    }                                                    \
+  } while (0)
+
 /* A public struct begins with the size that the caller knows: that of any version since 1.0.0, whose last member was `last`.
  * PMB_TAKE makes `given` point to a copy of the present size, with zeros for what the caller does not know; else it returns
  * PMB_INVALID from the calling function. pmb_give writes as much of a result as the caller knows. */

@@ -145,10 +145,8 @@ pmb_status pmb_take(
   pmb_context *context, const char *name, const void *given, size_t first_size, void *taken, size_t size)
 {
   const size_t known = given ? *(const size_t *)given : 0;
-  if (known < first_size || known > size) {
-    return pmb_fail(
-      context, PMB_INVALID, "%s.struct_size is %zu; set it to sizeof(%s), %zu", name, known, name, size);
-  }
+  PMB_FAIL_IF(known < first_size || known > size, context, PMB_INVALID,
+    "%s.struct_size is %zu; set it to sizeof(%s), %zu", name, known, name, size);
   if (taken) {
     memset(taken, 0, size);
     memcpy(taken, given, known);
@@ -166,22 +164,15 @@ void pmb_give(const void *result, void *to)
 
 static pmb_status check_options(const pmb_options *options)
 {
-  if (options->device < PMB_DEVICE_AUTOMATIC || options->device > PMB_DEVICE_GPU) {
-    return pmb_fail(NULL, PMB_INVALID,
-      "pmb_options.device is %d; use PMB_DEVICE_AUTOMATIC, PMB_DEVICE_CPU or PMB_DEVICE_GPU", (int)options->device);
-  }
-  if (options->device_number < 0 || options->device_memory_limit < 0) {
-    return pmb_fail(NULL, PMB_INVALID, "pmb_options.device_number is %d and device_memory_limit %lld; use 0 or more",
-      options->device_number, (long long)options->device_memory_limit);
-  }
-  if (options->threads < 0 || options->threads > PMB_MAX_THREADS) {
-    return pmb_fail(
-      NULL, PMB_INVALID, "pmb_options.threads is %d; use 0 (all cores) to %d", options->threads, PMB_MAX_THREADS);
-  }
-  if (!options->allocator.allocate != !options->allocator.release) {
-    return pmb_fail(
-      NULL, PMB_INVALID, "pmb_options.allocator has only one of allocate and release; set both or none");
-  }
+  PMB_FAIL_IF(options->device < PMB_DEVICE_AUTOMATIC || options->device > PMB_DEVICE_GPU, NULL, PMB_INVALID,
+    "pmb_options.device is %d; use PMB_DEVICE_AUTOMATIC, PMB_DEVICE_CPU or PMB_DEVICE_GPU", (int)options->device);
+  PMB_FAIL_IF(options->device_number < 0 || options->device_memory_limit < 0, NULL, PMB_INVALID,
+    "pmb_options.device_number is %d and device_memory_limit %lld; use 0 or more", options->device_number,
+    (long long)options->device_memory_limit);
+  PMB_FAIL_IF(options->threads < 0 || options->threads > PMB_MAX_THREADS, NULL, PMB_INVALID,
+    "pmb_options.threads is %d; use 0 (all cores) to %d", options->threads, PMB_MAX_THREADS);
+  PMB_FAIL_IF(!options->allocator.allocate != !options->allocator.release, NULL, PMB_INVALID,
+    "pmb_options.allocator has only one of allocate and release; set both or none");
   return PMB_OK;
 }
 
@@ -220,17 +211,13 @@ pmb_status pmb_create(const pmb_options *options, pmb_context **context)
   const pmb_options defaults = { .struct_size = sizeof(defaults) };
   options = options ? options : &defaults;
   create_error[0] = '\0';
-  if (!context) {
-    return pmb_fail(NULL, PMB_INVALID, "pmb_create: the address for the context is NULL");
-  }
+  PMB_FAIL_IF(!context, NULL, PMB_INVALID, "pmb_create: the address for the context is NULL");
   *context = NULL;
   PMB_TAKE(NULL, pmb_options, device_memory_limit, options);
   PMB_STEP(check_options(options));
   pmb_memory memory = { .allocator = options->allocator };
   pmb_context *made = pmb_memory_take(&memory, 1, sizeof(*made));
-  if (!made) {
-    return pmb_fail(NULL, PMB_OUT_OF_MEMORY, "pmb_create: no memory for a context (%zu bytes)", sizeof(*made));
-  }
+  PMB_FAIL_IF(!made, NULL, PMB_OUT_OF_MEMORY, "pmb_create: no memory for a context (%zu bytes)", sizeof(*made));
   memset(made, 0, sizeof(*made));
   made->memory = memory;
   made->info.maximum = -1;
@@ -288,18 +275,15 @@ static pmb_status check_dims(pmb_context *context, const pmb_volume *volume)
   const int64_t limit = (int64_t)1 << 52, *first = volume->first;
   int64_t samples = 1;
   for (int a = 0; a < 3; ++a) {
-    if (first[a] > limit || first[a] < -limit) {
-      return pmb_fail(context, PMB_INVALID, "pmb_bind: first is (%lld, %lld, %lld); each must be within +-2^52",
-        (long long)first[0], (long long)first[1], (long long)first[2]);
-    }
-    if (volume->dims[a] < 1) {
-      return pmb_fail(context, PMB_INVALID, "pmb_bind: dims are %lld x %lld x %lld; each must be at least 1",
-        (long long)volume->dims[0], (long long)volume->dims[1], (long long)volume->dims[2]);
-    }
-    if (volume->dims[a] > (INT64_MAX >> 8) / samples) {
-      return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: dims %lld x %lld x %lld are more than 2^55 samples",
-        (long long)volume->dims[0], (long long)volume->dims[1], (long long)volume->dims[2]);
-    }
+    PMB_FAIL_IF(first[a] > limit || first[a] < -limit, context, PMB_INVALID,
+      "pmb_bind: first is (%lld, %lld, %lld); each must be within +-2^52", (long long)first[0], (long long)first[1],
+      (long long)first[2]);
+    PMB_FAIL_IF(volume->dims[a] < 1, context, PMB_INVALID,
+      "pmb_bind: dims are %lld x %lld x %lld; each must be at least 1", (long long)volume->dims[0],
+      (long long)volume->dims[1], (long long)volume->dims[2]);
+    PMB_FAIL_IF(volume->dims[a] > (INT64_MAX >> 8) / samples, context, PMB_TOO_LARGE,
+      "pmb_bind: dims %lld x %lld x %lld are more than 2^55 samples", (long long)volume->dims[0],
+      (long long)volume->dims[1], (long long)volume->dims[2]);
     samples *= volume->dims[a];
   }
   return PMB_OK;
@@ -309,11 +293,9 @@ static pmb_status check_dims(pmb_context *context, const pmb_volume *volume)
 static pmb_status check_layers(pmb_context *context, const pmb_volume *volume)
 {
   const int64_t first = volume->first_layer, count = volume->layer_count, all = pmb_brick_layers(volume);
-  if (first < 0 || count < 0 || count > all || first > all - count || (first > 0 && count == 0)) {
-    return pmb_fail(context, PMB_INVALID,
-      "pmb_bind: first_layer is %lld and layer_count %lld, but the volume has %lld layers of bricks",
-      (long long)first, (long long)count, (long long)all);
-  }
+  PMB_FAIL_IF(first < 0 || count < 0 || count > all || first > all - count || (first > 0 && count == 0), context,
+    PMB_INVALID, "pmb_bind: first_layer is %lld and layer_count %lld, but the volume has %lld layers of bricks",
+    (long long)first, (long long)count, (long long)all);
   context->layers[0] = first;
   context->layers[1] = count > 0 ? first + count : all;
   return PMB_OK;
@@ -330,28 +312,20 @@ static pmb_status check_strides(pmb_context *context, pmb_volume *volume)
   }
   for (int a = 0; a < 3; ++a) {
     const int64_t limit = (INT64_MAX >> 8) / volume->dims[a];
-    if (s[a] > limit || s[a] < -limit) {
-      return pmb_fail(context, PMB_INVALID, "pmb_bind: stride %lld along axis %d times dim %lld overflows",
-        (long long)s[a], a, (long long)volume->dims[a]);
-    }
+    PMB_FAIL_IF(s[a] > limit || s[a] < -limit, context, PMB_INVALID,
+      "pmb_bind: stride %lld along axis %d times dim %lld overflows", (long long)s[a], a, (long long)volume->dims[a]);
   }
   return PMB_OK;
 }
 
 static pmb_status check_volume(pmb_context *context, const pmb_volume *volume)
 {
-  if (pmb_type_size(volume->type) == 0) {
-    return pmb_fail(
-      context, PMB_INVALID, "pmb_bind: sample type is %d; use a value of pmb_type, 1 to 10", (int)volume->type);
-  }
-  if (!volume->samples) {
-    return pmb_fail(context, PMB_INVALID, "pmb_bind: samples is NULL");
-  }
+  PMB_FAIL_IF(pmb_type_size(volume->type) == 0, context, PMB_INVALID,
+    "pmb_bind: sample type is %d; use a value of pmb_type, 1 to 10", (int)volume->type);
+  PMB_FAIL_IF(!volume->samples, context, PMB_INVALID, "pmb_bind: samples is NULL");
   PMB_STEP(pmb_check_host(context, "pmb_bind", volume->on_device && context->info.device != PMB_DEVICE_GPU));
-  if ((uintptr_t)volume->samples % pmb_type_size(volume->type) != 0) {
-    return pmb_fail(context, PMB_INVALID, "pmb_bind: samples at %p are not aligned to their %zu bytes",
-      volume->samples, pmb_type_size(volume->type));
-  }
+  PMB_FAIL_IF((uintptr_t)volume->samples % pmb_type_size(volume->type) != 0, context, PMB_INVALID,
+    "pmb_bind: samples at %p are not aligned to their %zu bytes", volume->samples, pmb_type_size(volume->type));
   return check_dims(context, volume);
 }
 
@@ -366,21 +340,17 @@ static int fits_memory(const pmb_context *context, const pmb_volume *next)
 
 static pmb_status bind_volume(pmb_context *context, const pmb_volume *volume)
 {
-  if (!volume) {
-    return pmb_fail(context, PMB_INVALID, "pmb_bind: the volume is NULL");
-  }
+  PMB_FAIL_IF(!volume, context, PMB_INVALID, "pmb_bind: the volume is NULL");
   PMB_TAKE(context, pmb_volume, layer_count, volume);
   PMB_STEP(check_volume(context, volume));
   context->volume = *volume;
   PMB_STEP(check_layers(context, volume));
   PMB_STEP(check_strides(context, &context->volume));
   const double *w = volume->index_to_world;
-  if (!pmb_frame_make(w, &context->frame)) {
-    return pmb_fail(context, PMB_INVALID,
-      "pmb_bind: index_to_world has no finite inverse; check spacing and direction: "
-      "[%g %g %g; %g %g %g; %g %g %g], origin (%g, %g, %g)",
-      w[0], w[1], w[2], w[4], w[5], w[6], w[8], w[9], w[10], w[3], w[7], w[11]);
-  }
+  PMB_FAIL_IF(!pmb_frame_make(w, &context->frame), context, PMB_INVALID,
+    "pmb_bind: index_to_world has no finite inverse; check spacing and direction: "
+    "[%g %g %g; %g %g %g; %g %g %g], origin (%g, %g, %g)",
+    w[0], w[1], w[2], w[4], w[5], w[6], w[8], w[9], w[10], w[3], w[7], w[11]);
   memcpy(context->frame.first, volume->first, sizeof(context->frame.first));
   PMB_STEP(pmb_hidden_find(context));
   return context->backend->bind(context);
@@ -406,18 +376,14 @@ pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)
 
 static pmb_status check_request(pmb_context *context, const pmb_request *request)
 {
-  if (!context->bound) {
-    return pmb_fail(context, PMB_INVALID, "pmb_count: no volume is bound; call pmb_bind first");
-  }
-  if (request->isovalue_count < 0 || (request->isovalue_count > 0 && !request->isovalues)) {
-    return pmb_fail(context, PMB_INVALID, "pmb_count: isovalue_count is %lld and isovalues is %s",
-      (long long)request->isovalue_count, request->isovalues ? "set" : "NULL");
-  }
+  PMB_FAIL_IF(!context->bound, context, PMB_INVALID, "pmb_count: no volume is bound; call pmb_bind first");
+  PMB_FAIL_IF(request->isovalue_count < 0 || (request->isovalue_count > 0 && !request->isovalues), context,
+    PMB_INVALID, "pmb_count: isovalue_count is %lld and isovalues is %s", (long long)request->isovalue_count,
+    request->isovalues ? "set" : "NULL");
   for (int64_t i = 0; i < request->isovalue_count; ++i) {
-    if (!PMB_IS_FINITE(request->isovalues[i])) {
-      return pmb_fail(context, PMB_INVALID, "pmb_count: isovalue %lld of %lld is %g; it must be a finite number",
-        (long long)i, (long long)request->isovalue_count, request->isovalues[i]);
-    }
+    PMB_FAIL_IF(!PMB_IS_FINITE(request->isovalues[i]), context, PMB_INVALID,
+      "pmb_count: isovalue %lld of %lld is %g; it must be a finite number", (long long)i,
+      (long long)request->isovalue_count, request->isovalues[i]);
   }
   return PMB_OK;
 }
@@ -494,9 +460,7 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
   }
   PMB_STEP(pmb_begin(context));
   context->counted = 0;
-  if (!request || !sizes) {
-    return pmb_fail(context, PMB_INVALID, "pmb_count: %s is NULL", request ? "sizes" : "the request");
-  }
+  PMB_FAIL_IF(!request || !sizes, context, PMB_INVALID, "pmb_count: %s is NULL", request ? "sizes" : "the request");
   PMB_TAKE(context, pmb_request, remove_degenerate, request);
   PMB_STEP(check_request(context, request));
   const int64_t n = request->isovalue_count;

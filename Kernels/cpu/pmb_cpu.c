@@ -14,9 +14,7 @@ static pmb_status cpu_create(pmb_context *context, const char *path)
 {
   PMB_STEP(pmb_choose_path(context, path));
   pmb_cpu *cpu = pmb_memory_take(&context->memory, 1, sizeof(*cpu));
-  if (!cpu) {
-    return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for the CPU backend (%zu bytes)", sizeof(*cpu));
-  }
+  PMB_FAIL_IF(!cpu, context, PMB_OUT_OF_MEMORY, "no memory for the CPU backend (%zu bytes)", sizeof(*cpu));
   memset(cpu, 0, sizeof(*cpu));
   cpu->loops = (pmb_cpu_loops){ .summarize = PMB_LOOP(context, pmb_cpu_summarize),
     .select_count = PMB_LOOP(context, pmb_cpu_select_count),
@@ -136,9 +134,8 @@ static pmb_status cpu_bind(pmb_context *context)
   cpu->surface.is_cached = samples * (double)type_size <= PMB_CPU_CACHED_BYTES;
   context->info.bricks = cpu->brick_count;
   context->at_once = PMB_CPU_ISOVALUES;
-  if (cpu->bricks[0] > INT32_MAX || cpu->bricks[1] > INT32_MAX || cpu->bricks[2] > INT32_MAX) {
-    return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: more than 2^31 bricks along an axis");
-  }
+  PMB_FAIL_IF(cpu->bricks[0] > INT32_MAX || cpu->bricks[1] > INT32_MAX || cpu->bricks[2] > INT32_MAX, context,
+    PMB_TOO_LARGE, "pmb_bind: more than 2^31 bricks along an axis");
   memcpy(cpu->surface.bricks, cpu->bricks, sizeof(cpu->bricks));
   cpu->surface.tables = pmb_cpu_tables_for(context->frame.mirrored);
   const int workers = workers_for(context, cpu->brick_count, PMB_CPU_SUMMARIZED_EACH);
@@ -181,9 +178,8 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
     counts[i] = active;
     active += here;
   }
-  if (active >= (int64_t)PMB_NO_RECORD) {
-    return pmb_fail(context, PMB_TOO_LARGE, "pmb_count: %lld active bricks, more than 2^32 - 2", (long long)active);
-  }
+  PMB_FAIL_IF(active >= (int64_t)PMB_NO_RECORD, context, PMB_TOO_LARGE,
+    "pmb_count: %lld active bricks, more than 2^32 - 2", (long long)active);
   /* Smaller chunks where workers have few bricks, so that all end at about the same time. */
   cpu->found.chunk_shift = PMB_CPU_CHUNK_SHIFT;
   while (workers > 1 && cpu->found.chunk_shift > PMB_CPU_CHUNK_SHIFT_LEAST &&

@@ -25,14 +25,10 @@ pmb_status pmb_cuda_create(pmb_context *context, const char *path)
   int device = 0;
   const char *missing = pmb_cuda_missing();
   (void)path;
-  if (missing) {
-    return pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", missing);
-  }
+  PMB_FAIL_IF(missing, context, PMB_UNAVAILABLE, "no GPU can be used: %s", missing);
   PMB_STEP(pmb_cuda_choose_device(context, &device));
   pmb_cuda *cuda = (pmb_cuda *)pmb_memory_take(&context->memory, 1, sizeof(*cuda));
-  if (!cuda) {
-    return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for the GPU backend (%zu bytes)", sizeof(*cuda));
-  }
+  PMB_FAIL_IF(!cuda, context, PMB_OUT_OF_MEMORY, "no memory for the GPU backend (%zu bytes)", sizeof(*cuda));
   memset(cuda, 0, sizeof(*cuda));
   cuda->context = context;
   cuda->device = device;
@@ -42,9 +38,7 @@ pmb_status pmb_cuda_create(pmb_context *context, const char *path)
   context->info.device_number = device + 1;
   pmb_cuda_register(cuda);
   PMB_STEP(pmb_cuda_begin_call(cuda));
-  const pmb_status status = make_streams(context, cuda);
-  pmb_cuda_end(cuda);
-  return status;
+  return pmb_cuda_end(cuda, make_streams(context, cuda));
 }
 
 /* In a forked process CUDA and the lists of residency are the parent's, and nobody may release their lock. */
@@ -151,10 +145,8 @@ static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
   for (int a = 0; a < 3; ++a) {
     const int64_t bricks = (dims[a] + size[a] - 1) / size[a];
     const int64_t first = context->volume.first[a];
-    if (first < INT32_MIN || first + dims[a] > INT32_MAX) {
-      return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: indices from %lld on along axis %d are too large for a GPU",
-        (long long)first, a);
-    }
+    PMB_FAIL_IF(first < INT32_MIN || first + dims[a] > INT32_MAX, context, PMB_TOO_LARGE,
+      "pmb_bind: indices from %lld on along axis %d are too large for a GPU", (long long)first, a);
     if (dims[a] > INT32_MAX - 1024 || bricks > INT32_MAX / count) { /* summarize looks up to 512 columns ahead */
       return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: %lld x %lld x %lld samples are too many for one GPU",
         (long long)dims[0], (long long)dims[1], (long long)dims[2]);
@@ -251,10 +243,7 @@ static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
 /* Reserves the volume's memory, uploads and summarizes it. */
 static pmb_status upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
-  const pmb_status status = upload_and_summarize(cuda, volume);
-  const cudaError_t error = cudaStreamSynchronize(cuda->compute);
-  PMB_STEP(status);
-  PMB_STEP(pmb_cuda_check(cuda->context, error, "upload"));
+  PMB_STEP(pmb_cuda_wait(cuda, upload_and_summarize(cuda, volume), "upload"));
   pmb_cuda_take_range(cuda, volume);
   return PMB_OK;
 }
@@ -267,21 +256,18 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
   if (cuda->demand.host) {
     return pmb_cuda_begin_demand(cuda);
   }
-  if (cuda->slab_count > 0 && cuda->context->devices == PMB_ALL_DEVICES) {
-    return pmb_fail(cuda->context, PMB_OUT_OF_MEMORY,
-      "no memory on one GPU for the volume, which is divided among %d; this needs all of it there", cuda->slab_count);
-  }
+  PMB_FAIL_IF(cuda->slab_count > 0 && cuda->context->devices == PMB_ALL_DEVICES, cuda->context, PMB_OUT_OF_MEMORY,
+    "no memory on one GPU for the volume, which is divided among %d; this needs all of it there", cuda->slab_count);
   PMB_STEP(pmb_cuda_begin_call(cuda));
   crew->fraction_end = between;
   const pmb_status status = pmb_cuda_bring_volume(cuda, upload_volume);
   crew->fraction_begin = cuda->context->info.uploads != uploads ? between : from;
   crew->fraction_end = to;
-  if (status == PMB_OK) {
-    point_to_volume(cuda, cuda->volume);
-  } else {
-    pmb_cuda_end(cuda);
+  if (status != PMB_OK) {
+    return pmb_cuda_end(cuda, status);
   }
-  return status;
+  point_to_volume(cuda, cuda->volume);
+  return PMB_OK;
 }
 
 pmb_status pmb_cuda_bind(pmb_context *context)
@@ -292,8 +278,7 @@ pmb_status pmb_cuda_bind(pmb_context *context)
   const pmb_volume *v = &context->volume;
   pmb_status status = pmb_cuda_check_array(cuda, v->on_device, v->samples, "pmb_bind", "samples");
   status = status == PMB_OK ? pmb_cuda_await_caller(cuda, v->on_device, v->stream, "pmb_bind") : status;
-  pmb_cuda_end(cuda);
-  PMB_STEP(status);
+  PMB_STEP(pmb_cuda_end(cuda, status));
   cuda->counted = 0;
   for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
     cuda->kept[i].there = 0;
@@ -317,8 +302,7 @@ pmb_status pmb_cuda_bind(pmb_context *context)
   context->info.minimum = cuda->volume->minimum;
   context->info.maximum = cuda->volume->maximum;
   context->info.nonfinite_bricks = cuda->volume->nonfinite_bricks;
-  pmb_cuda_end(cuda);
-  return PMB_OK;
+  return pmb_cuda_end(cuda, PMB_OK);
 }
 
 /* Reserves room for `active` bricks, `special` of them special, and points the job to the arrays. */
@@ -411,7 +395,7 @@ void pmb_cuda_free_after_failure(pmb_cuda *cuda, const pmb_group *group, pmb_sta
 
 /* Counts, and repeats it with more memory if the active bricks did not fit: an eighth more, so that a dragged isovalue seldom
  * allocates. */
-static pmb_status count_all(pmb_context *context, pmb_cuda *cuda)
+static pmb_status count_all(pmb_cuda *cuda)
 {
   const int64_t bricks = (int64_t)cuda->job.brick_count * cuda->job.isovalue_count;
   const pmb_cuda_totals *totals = cuda->totals;
@@ -423,7 +407,7 @@ static pmb_status count_all(pmb_context *context, pmb_cuda *cuda)
   do {
     PMB_STEP(reserve_records(cuda, active, special));
     PMB_STEP(pmb_cuda_classify(cuda));
-    PMB_STEP(pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "select and classify"));
+    PMB_STEP(pmb_cuda_wait(cuda, PMB_OK, "select and classify"));
     PMB_STEP(pmb_report(cuda->context, cuda->context->crew.fraction_end));
     active = (int64_t)totals->active + totals->active / 8;
     special = (int64_t)totals->special + totals->special / 8;
@@ -446,7 +430,7 @@ pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
   job->frame = context->frame;
   job->any_flags = context->info.nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags || job->d_slots ||
     (job->d_flags && context->volume.layer_count > 0);
-  pmb_status status = count_all(context, cuda);
+  pmb_status status = count_all(cuda);
   if (status == PMB_OK) {
     take_sizes(context, cuda, group);
     status = take_layers(context, cuda, group);
@@ -476,8 +460,7 @@ pmb_status pmb_cuda_count(pmb_context *context, const pmb_group *group)
   do {
     status = pmb_cuda_count_group(context, group);
   } while (pmb_cuda_spares_bricks(cuda, status));
-  pmb_cuda_end(cuda);
-  return status;
+  return pmb_cuda_end(cuda, status);
 }
 
 pmb_status pmb_cuda_summary(pmb_context *context, pmb_buffer *copy, const void **low, const void **high)
@@ -497,7 +480,5 @@ pmb_status pmb_cuda_summary(pmb_context *context, pmb_buffer *copy, const void *
   }
   PMB_STEP(pmb_cuda_begin(cuda, 1));
   const cudaError_t error = cudaMemcpy(copy->data, cuda->job.d_low, 2 * bytes, cudaMemcpyDeviceToHost);
-  const pmb_status status = pmb_cuda_check(context, error, "copy of the summary");
-  pmb_cuda_end(cuda);
-  return status;
+  return pmb_cuda_end(cuda, pmb_cuda_check(context, error, "copy of the summary"));
 }

@@ -305,6 +305,8 @@ pmb_status pmb_cuda_find_code(pmb_context *context, int *begins_early);
 /* The status of a CUDA call, with `what` in the error text. pmb_cuda_failed: for errors other than cudaSuccess. */
 pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what);
 pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *what);
+/* Waits for the compute stream. Returns the first failure: `status`, that of what was enqueued before, or that of the stream. */
+pmb_status pmb_cuda_wait(pmb_cuda *cuda, pmb_status status, const char *what);
 /* Returns the error, or the one with which a test replaces it. For calls without pmb_cuda_check. */
 cudaError_t pmb_cuda_result(cudaError_t error);
 /* Whether an error has made a GPU useless for this process; pmb_cuda_check_device returns PMB_UNAVAILABLE then. Forget: for
@@ -320,9 +322,9 @@ void pmb_cuda_forget_failures(void);
 /* Add a context to the process's list, and remove it. */
 void pmb_cuda_register(pmb_cuda *cuda);
 void pmb_cuda_unregister(pmb_cuda *cuda);
-/* Around each call with a context. Begin fails if the GPU has failed, and in a forked process. */
+/* Around each call with a context. Begin fails if the GPU has failed, and in a forked process. End returns the call's status. */
 pmb_status pmb_cuda_begin_call(pmb_cuda *cuda);
-void pmb_cuda_end(pmb_cuda *cuda);
+pmb_status pmb_cuda_end(pmb_cuda *cuda, pmb_status status);
 /* Makes the device of this thread's call current again. Returns 0 if the thread is in no call. */
 int pmb_cuda_return_to_call(void);
 /* Makes room for `count` elements in a buffer, during a call, and registers it with its owner. Contents are lost when it grows.

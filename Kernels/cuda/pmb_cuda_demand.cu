@@ -52,9 +52,7 @@ static pmb_status make_host(pmb_cuda *cuda)
   options.executor = cuda->context->crew.executor;
   options.allocator = { allocate, release, &cuda->context->memory };
   const pmb_status status = pmb_create(&options, &cuda->demand.host);
-  if (status != PMB_OK) {
-    return pmb_fail(cuda->context, status, "%s", pmb_error(NULL));
-  }
+  PMB_FAIL_IF(status != PMB_OK, cuda->context, status, "%s", pmb_error(NULL));
   pmb_set_progress(cuda->demand.host, report, cuda->context);
   return PMB_OK;
 }
@@ -65,9 +63,7 @@ static pmb_status summarize(pmb_cuda *cuda)
   pmb_context *context = cuda->context, *host = cuda->demand.host;
   pmb_buffer none = {};
   const pmb_status status = pmb_bind(host, &context->volume);
-  if (status != PMB_OK) {
-    return pmb_fail(context, status, "%s", pmb_error(host));
-  }
+  PMB_FAIL_IF(status != PMB_OK, context, status, "%s", pmb_error(host));
   context->info.minimum = host->info.minimum;
   context->info.maximum = host->info.maximum;
   context->info.nonfinite_bricks = host->info.nonfinite_bricks;
@@ -150,9 +146,7 @@ static pmb_status bind(pmb_cuda *cuda)
   PMB_STEP(pmb_reserve(context, &d->in_layer, cuda->job.bricks[2], sizeof(layer_counts), "the summary (bricks)"));
   d->life = 0; /* what is on the device is of another volume */
   PMB_STEP(pmb_cuda_begin_call(cuda));
-  const pmb_status status = bring_arrays(cuda);
-  pmb_cuda_end(cuda);
-  return status;
+  return pmb_cuda_end(cuda, bring_arrays(cuda));
 }
 
 pmb_status pmb_cuda_bind_demand(pmb_cuda *cuda)
@@ -179,10 +173,7 @@ pmb_status pmb_cuda_begin_demand(pmb_cuda *cuda)
 {
   PMB_STEP(pmb_cuda_begin_call(cuda));
   const pmb_status status = bring_arrays(cuda);
-  if (status != PMB_OK) {
-    pmb_cuda_end(cuda);
-  }
-  return status;
+  return status == PMB_OK ? PMB_OK : pmb_cuda_end(cuda, status);
 }
 
 /* ---- the bricks of isovalues ---- */

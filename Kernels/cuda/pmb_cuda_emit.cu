@@ -63,10 +63,8 @@ pmb_status pmb_cuda_make_output(pmb_cuda *cuda, pmb_cuda_surface *surface)
   const pmb_mesh *mesh = surface->mesh;
   pmb_cuda_output *out = &surface->out;
   memset(out, 0, sizeof(*out));
-  if (mesh->triangles && surface->sizes.points > UINT32_MAX) {
-    return pmb_fail(cuda->context, PMB_TOO_LARGE, "pmb_emit: %lld points are too many for triangles from one GPU",
-      (long long)surface->sizes.points);
-  }
+  PMB_FAIL_IF(mesh->triangles && surface->sizes.points > UINT32_MAX, cuda->context, PMB_TOO_LARGE,
+    "pmb_emit: %lld points are too many for triangles from one GPU", (long long)surface->sizes.points);
   out->point_base = mesh->id_type == PMB_INT64 ? 0 : surface->group->base.points;
   out->point_type = mesh->point_type;
   out->point_room = surface->sizes.points;
@@ -181,15 +179,12 @@ pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb
       status = emit_counted(context, group, mesh);
     } while (pmb_cuda_spares_bricks(cuda, status));
   }
-  const cudaError_t error = cudaStreamSynchronize(cuda->compute);
+  status = pmb_cuda_wait(cuda, status, "vertices and triangles");
   pmb_cuda_free_after_failure(cuda, group, status);
-  if (status == PMB_OK) {
-    status = pmb_cuda_check(context, error, "vertices and triangles");
-  }
   if (status == PMB_OK) {
     pmb_cuda_take_ranges(cuda, mesh);
   }
-  pmb_cuda_end(cuda);
+  PMB_STEP(pmb_cuda_end(cuda, status));
   context->crew.fraction_end = end;
-  return status == PMB_OK ? pmb_report(cuda->context, cuda->context->crew.fraction_end) : status;
+  return pmb_report(context, end);
 }

@@ -91,17 +91,12 @@ static void sum_up(const pmb_curve *c, int workers, int64_t offset, int64_t *cou
 
 static pmb_status check(pmb_context *context, const pmb_histogram_request *request)
 {
-  if (!context->bound) {
-    return pmb_fail(context, PMB_INVALID, "pmb_histogram: no volume is bound; call pmb_bind first");
-  }
-  if (request->bins < 1 || request->bins > PMB_HISTOGRAM_MOST) {
-    return pmb_fail(context, PMB_INVALID, "pmb_histogram: %lld bins; use 1 to %d", (long long)request->bins,
-      (int)PMB_HISTOGRAM_MOST);
-  }
-  if (!PMB_IS_FINITE(request->low) || !PMB_IS_FINITE(request->high) || !(request->low < request->high)) {
-    return pmb_fail(context, PMB_INVALID, "pmb_histogram: from %g to %g; use finite numbers, the smaller one first",
-      request->low, request->high);
-  }
+  PMB_FAIL_IF(!context->bound, context, PMB_INVALID, "pmb_histogram: no volume is bound; call pmb_bind first");
+  PMB_FAIL_IF(request->bins < 1 || request->bins > PMB_HISTOGRAM_MOST, context, PMB_INVALID,
+    "pmb_histogram: %lld bins; use 1 to %d", (long long)request->bins, (int)PMB_HISTOGRAM_MOST);
+  PMB_FAIL_IF(!PMB_IS_FINITE(request->low) || !PMB_IS_FINITE(request->high) || !(request->low < request->high),
+    context, PMB_INVALID, "pmb_histogram: from %g to %g; use finite numbers, the smaller one first", request->low,
+    request->high);
   return PMB_OK;
 }
 

@@ -302,14 +302,11 @@ pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, in
   int64_t touched[BINS], crossed[BINS];
   int bins[MOST_VALLEYS];
   PMB_STEP(pmb_begin(context));
-  if (!count || most < 0 || (most > 0 && !isovalues)) {
-    return pmb_fail(context, PMB_INVALID, "pmb_suggest: most is %lld, isovalues %s, count %s", (long long)most,
-      isovalues ? "set" : "NULL", count ? "set" : "NULL");
-  }
+  PMB_FAIL_IF(!count || most < 0 || (most > 0 && !isovalues), context, PMB_INVALID,
+    "pmb_suggest: most is %lld, isovalues %s, count %s", (long long)most, isovalues ? "set" : "NULL",
+    count ? "set" : "NULL");
   *count = 0;
-  if (!context->bound) {
-    return pmb_fail(context, PMB_INVALID, "pmb_suggest: no volume is bound; call pmb_bind first");
-  }
+  PMB_FAIL_IF(!context->bound, context, PMB_INVALID, "pmb_suggest: no volume is bound; call pmb_bind first");
   const int64_t *dims = context->volume.dims;
   if (!(context->info.minimum < context->info.maximum) || dims[0] < 2 || dims[1] < 2 || dims[2] < 2) {
     return PMB_OK;

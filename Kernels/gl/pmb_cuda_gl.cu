@@ -79,8 +79,7 @@ static pmb_status register_buffers(pmb_context *context, pmb_gl_buffers *buffers
   if (status != PMB_OK) {
     unregister(buffers);
   }
-  pmb_cuda_end(cuda);
-  return status;
+  return pmb_cuda_end(cuda, status);
 }
 
 static void unregister_buffers(pmb_gl_buffers *buffers)
@@ -111,19 +110,16 @@ static pmb_status map_buffers(
   pmb_context *context, pmb_gl_buffers *buffers, void *memory[PMB_GL_BUFFERS], size_t bytes[PMB_GL_BUFFERS])
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
-  if (buffers->device != cuda->device) {
-    return pmb_fail(context, PMB_UNAVAILABLE,
-      "pmb_emit_gl: the buffers are registered for GPU %d, and the context has GPU %d; call pmb_register_gl again",
-      buffers->device, cuda->device);
-  }
+  PMB_FAIL_IF(buffers->device != cuda->device, context, PMB_UNAVAILABLE,
+    "pmb_emit_gl: the buffers are registered for GPU %d, and the context has GPU %d; call pmb_register_gl again",
+    buffers->device, cuda->device);
   PMB_STEP(pmb_cuda_begin_call(cuda));
   const pmb_status status = map(cuda, buffers, memory, bytes);
   if (status != PMB_OK) {
     cudaGraphicsUnmapResources(buffers->count, resources_of(buffers), cuda->compute);
     cudaGetLastError();
   }
-  pmb_cuda_end(cuda);
-  return status;
+  return pmb_cuda_end(cuda, status);
 }
 
 typedef struct movement {
@@ -147,11 +143,9 @@ static pmb_status move_points(
   pmb_cuda *cuda = (pmb_cuda *)context->state;
   const movement by = { { shift[0], shift[1], shift[2] }, { scale[0], scale[1], scale[2] } };
   PMB_STEP(pmb_cuda_begin_call(cuda));
-  const pmb_status status = pmb_cuda_check(context,
-    pmb_cuda_launch(cuda, 0, move_kernel, 16 * (unsigned)cuda->processors, PMB_CUDA_THREADS, 0, points, count, by),
-    "launch of move");
-  pmb_cuda_end(cuda);
-  return status;
+  const cudaError_t error =
+    pmb_cuda_launch(cuda, 0, move_kernel, 16 * (unsigned)cuda->processors, PMB_CUDA_THREADS, 0, points, count, by);
+  return pmb_cuda_end(cuda, pmb_cuda_check(context, error, "launch of move"));
 }
 
 static pmb_status unmap_buffers(pmb_context *context, pmb_gl_buffers *buffers)

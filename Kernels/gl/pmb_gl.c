@@ -11,18 +11,14 @@
 pmb_status pmb_register_gl(
   pmb_context *context, unsigned points, unsigned normals, unsigned triangles, pmb_gl_buffers **buffers)
 {
-  if (!context || !buffers) {
-    return pmb_fail(context, PMB_INVALID, "pmb_register_gl: %s is NULL", context ? "buffers" : "context");
-  }
+  PMB_FAIL_IF(
+    !context || !buffers, context, PMB_INVALID, "pmb_register_gl: %s is NULL", context ? "buffers" : "context");
   *buffers = NULL;
   context->error[0] = '\0';
-  if (!context->backend->gl) {
-    return pmb_fail(context, PMB_UNAVAILABLE, "pmb_register_gl: this context works on the CPU; use host memory");
-  }
+  PMB_FAIL_IF(!context->backend->gl, context, PMB_UNAVAILABLE,
+    "pmb_register_gl: this context works on the CPU; use host memory");
   pmb_gl_buffers *made = calloc(1, sizeof(*made));
-  if (!made) {
-    return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_register_gl: no memory (%zu bytes)", sizeof(*made));
-  }
+  PMB_FAIL_IF(!made, context, PMB_OUT_OF_MEMORY, "pmb_register_gl: no memory (%zu bytes)", sizeof(*made));
   made->backend = context->backend;
   made->names[PMB_GL_POINTS] = points;
   made->names[PMB_GL_NORMALS] = normals;
@@ -47,10 +43,8 @@ void pmb_unregister_gl(pmb_gl_buffers *buffers)
 static pmb_status map(pmb_context *context, pmb_gl_buffers *buffers, const char *call, void *memory[PMB_GL_BUFFERS],
   size_t bytes[PMB_GL_BUFFERS])
 {
-  if (!buffers || buffers->backend != context->backend) {
-    return pmb_fail(context, PMB_INVALID,
-      "%s: the buffers are NULL, or a GPU's while the context works on the CPU; call pmb_register_gl", call);
-  }
+  PMB_FAIL_IF(!buffers || buffers->backend != context->backend, context, PMB_INVALID,
+    "%s: the buffers are NULL, or a GPU's while the context works on the CPU; call pmb_register_gl", call);
   return context->backend->gl->map(context, buffers, memory, bytes);
 }
 
@@ -67,10 +61,9 @@ static pmb_status emit_mapped(pmb_context *context, const counted *from, const p
 {
   const int64_t counts[PMB_GL_BUFFERS] = { from->sizes.points, from->sizes.points, from->sizes.triangles };
   for (int i = 0; i < PMB_GL_BUFFERS; ++i) {
-    if (memory[i] && bytes[i] / 12 < (uint64_t)counts[i]) {
-      return pmb_fail(context, PMB_INVALID, "%s: buffer %d of 3 has %zu bytes; the mesh needs 12 times %lld",
-        from->call, i, bytes[i], (long long)counts[i]);
-    }
+    PMB_FAIL_IF(memory[i] && bytes[i] / 12 < (uint64_t)counts[i], context, PMB_INVALID,
+      "%s: buffer %d of 3 has %zu bytes; the mesh needs 12 times %lld", from->call, i, bytes[i],
+      (long long)counts[i]);
   }
   const pmb_mesh mesh = { .struct_size = sizeof(mesh),
     .point_capacity = from->sizes.points,
@@ -102,9 +95,7 @@ static pmb_status emit(
   size_t bytes[PMB_GL_BUFFERS] = { 0, 0, 0 };
   context->error[0] = '\0';
   PMB_TAKE(context, pmb_gl_mesh, scale, mesh);
-  if (!is_counted) {
-    return pmb_fail(context, PMB_INVALID, "%s: nothing is counted; call %s first", from->call, from->count);
-  }
+  PMB_FAIL_IF(!is_counted, context, PMB_INVALID, "%s: nothing is counted; call %s first", from->call, from->count);
   pmb_status status = map(context, buffers, from->call, memory, bytes);
   if (status == PMB_OK) {
     status = emit_mapped(context, from, mesh, memory, bytes);
@@ -142,11 +133,9 @@ static pmb_status cast_mapped(pmb_context *context, const pmb_ray_request *reque
       (i == PMB_GL_COLORS                                    ? 4
           : i == PMB_GL_DEPTH_LIMITS && request->depth_start ? 2
                                                              : 1);
-    if (memory[i] && bytes[i] / of_a_pixel < pixels) {
-      return pmb_fail(context, PMB_INVALID,
-        "pmb_cast_rays_gl: buffer %d of 3 has %zu bytes; %d x %d pixels need %llu", i, bytes[i], request->width,
-        request->height, (unsigned long long)(of_a_pixel * pixels));
-    }
+    PMB_FAIL_IF(memory[i] && bytes[i] / of_a_pixel < pixels, context, PMB_INVALID,
+      "pmb_cast_rays_gl: buffer %d of 3 has %zu bytes; %d x %d pixels need %llu", i, bytes[i], request->width,
+      request->height, (unsigned long long)(of_a_pixel * pixels));
   }
   pmb_ray_request mapped = *request;
   const float *limits = memory[PMB_GL_DEPTH_LIMITS];
@@ -180,11 +169,10 @@ pmb_status pmb_cast_rays_gl(pmb_context *context, pmb_gl_buffers *buffers, const
 static pmb_status find_mapped(pmb_context *context, const pmb_visible_request *request, void *const mesh[],
   const size_t mesh_bytes[], void *visible, size_t visible_bytes, int64_t *count)
 {
-  if (request->triangle_count > 0 && mesh_bytes[PMB_GL_TRIANGLES] / 12 < (uint64_t)request->triangle_count) {
-    return pmb_fail(context, PMB_INVALID,
-      "pmb_find_visible_gl: the buffer of the triangles has %zu bytes; the mesh needs 12 times %lld",
-      mesh_bytes[PMB_GL_TRIANGLES], (long long)request->triangle_count);
-  }
+  PMB_FAIL_IF(request->triangle_count > 0 && mesh_bytes[PMB_GL_TRIANGLES] / 12 < (uint64_t)request->triangle_count,
+    context, PMB_INVALID,
+    "pmb_find_visible_gl: the buffer of the triangles has %zu bytes; the mesh needs 12 times %lld",
+    mesh_bytes[PMB_GL_TRIANGLES], (long long)request->triangle_count);
   pmb_visible_request mapped = *request;
   mapped.points = mesh[PMB_GL_POINTS];
   mapped.triangles = mesh[PMB_GL_TRIANGLES];

@@ -373,13 +373,11 @@ static pmb_status measure_sums(measuring *m, double share, pmb_measures *measure
   chunk_sums total;
   double unit = 1;
   PMB_STEP(run_sums(m, share, &total));
-  if (total.triangles > 0 && (total.lowest < 0 || total.highest >= m->size.points)) {
-    return pmb_fail(m->context, PMB_INVALID,
-      "pmb_measure: a triangle uses point %lld, but its part has %lld points from %lld on; pass the parts of this "
-      "mesh",
-      (long long)((uint64_t)(total.lowest < 0 ? total.lowest : total.highest) + (uint64_t)m->before.points),
-      (long long)m->size.points, (long long)m->before.points);
-  }
+  PMB_FAIL_IF(total.triangles > 0 && (total.lowest < 0 || total.highest >= m->size.points), m->context, PMB_INVALID,
+    "pmb_measure: a triangle uses point %lld, but its part has %lld points from %lld on; pass the parts of this "
+    "mesh",
+    (long long)((uint64_t)(total.lowest < 0 ? total.lowest : total.highest) + (uint64_t)m->before.points),
+    (long long)m->size.points, (long long)m->before.points);
   if (PMB_IS_FINITE(total.largest) &&
     (total.largest > LARGEST_COORDINATE || (total.largest < LEAST_COORDINATE && total.largest > 0))) {
     unit = pmb_power_of_two(total.largest > LEAST_UNIT ? total.largest : LEAST_UNIT);
@@ -449,19 +447,17 @@ static pmb_status check_request(
   pmb_context *context, const pmb_measure_request *request, const pmb_mesh *mesh, pmb_measures *measures)
 {
   pmb_sizes total = { 0, 0 };
-  if (request->part_count < 0 || (request->part_count > 0 && (!request->parts || !measures))) {
-    return pmb_fail(context, PMB_INVALID, "pmb_measure: part_count is %lld, parts is %s and measures %s",
-      (long long)request->part_count, request->parts ? "set" : "NULL", measures ? "set" : "NULL");
-  }
+  PMB_FAIL_IF(request->part_count < 0 || (request->part_count > 0 && (!request->parts || !measures)), context,
+    PMB_INVALID, "pmb_measure: part_count is %lld, parts is %s and measures %s", (long long)request->part_count,
+    request->parts ? "set" : "NULL", measures ? "set" : "NULL");
   for (int64_t i = 0; i < request->part_count; ++i) {
     const pmb_sizes part = request->parts[i];
     PMB_STEP(pmb_take(context, "pmb_measures", result_of(measures, i), PMB_FIRST_SIZE(pmb_measures, closed), NULL,
       sizeof(*measures)));
-    if (part.points < 0 || part.triangles < 0 || part.points > INT64_MAX / 8 - total.points ||
-      part.triangles > INT64_MAX / 8 - total.triangles) {
-      return pmb_fail(context, PMB_INVALID, "pmb_measure: part %lld has %lld points and %lld triangles", (long long)i,
-        (long long)part.points, (long long)part.triangles);
-    }
+    PMB_FAIL_IF(part.points < 0 || part.triangles < 0 || part.points > INT64_MAX / 8 - total.points ||
+        part.triangles > INT64_MAX / 8 - total.triangles,
+      context, PMB_INVALID, "pmb_measure: part %lld has %lld points and %lld triangles", (long long)i,
+      (long long)part.points, (long long)part.triangles);
     total.points += part.points;
     total.triangles += part.triangles;
   }

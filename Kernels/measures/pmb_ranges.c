@@ -69,14 +69,13 @@ pmb_status pmb_find_ranges(
   pmb_context *context, const void *values, pmb_type type, int components, int64_t tuples, double *ranges)
 {
   PMB_STEP(pmb_begin(context));
-  if (!values || !ranges || !pmb_type_is_float(type) || components < 1 || components > MOST_COMPONENTS ||
-    tuples < 1) {
-    return pmb_fail(context, PMB_INVALID,
-      "pmb_find_ranges: values is %s, ranges %s, type %d, components %d, tuples %lld; set both pointers, PMB_FLOAT32 (%d) "
-      "or PMB_FLOAT64 (%d), 1 to %d components and at least one tuple",
-      values ? "set" : "NULL", ranges ? "set" : "NULL", (int)type, components, (long long)tuples, (int)PMB_FLOAT32,
-      (int)PMB_FLOAT64, (int)MOST_COMPONENTS);
-  }
+  PMB_FAIL_IF(
+    !values || !ranges || !pmb_type_is_float(type) || components < 1 || components > MOST_COMPONENTS || tuples < 1,
+    context, PMB_INVALID,
+    "pmb_find_ranges: values is %s, ranges %s, type %d, components %d, tuples %lld; set both pointers, PMB_FLOAT32 (%d) "
+    "or PMB_FLOAT64 (%d), 1 to %d components and at least one tuple",
+    values ? "set" : "NULL", ranges ? "set" : "NULL", (int)type, components, (long long)tuples, (int)PMB_FLOAT32,
+    (int)PMB_FLOAT64, (int)MOST_COMPONENTS);
   range_search search = { .values = values, .components = components, .tuples = tuples };
   for (int c = 0; c <= components; ++c) {
     atomic_init(&search.least[c], INFINITY);

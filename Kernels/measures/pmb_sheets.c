@@ -405,11 +405,9 @@ static pmb_status name_fans(sheets *s, pmb_sizes *part)
     const int fans = number_fans(star, count);
     more += fans > 1 ? fans - 1 : 0;
   }
-  if (s->mesh->id_type == PMB_INT32 && begin + s->size.points + more > INT32_MAX) {
-    return pmb_fail(s->context, PMB_TOO_LARGE,
-      "pmb_split_sheets: %lld points need 64-bit ids; set id_type to PMB_INT64",
-      (long long)(begin + s->size.points + more));
-  }
+  PMB_FAIL_IF(s->mesh->id_type == PMB_INT32 && begin + s->size.points + more > INT32_MAX, s->context, PMB_TOO_LARGE,
+    "pmb_split_sheets: %lld points need 64-bit ids; set id_type to PMB_INT64",
+    (long long)(begin + s->size.points + more));
   PMB_STEP(more > 0 ? grow_copied(s, s->added, more) : PMB_OK);
   for (int64_t t = 0; t < s->size.triangles && s->added > 0; ++t) {
     for (int place = 0; place < 3; ++place) {
@@ -457,12 +455,12 @@ static pmb_status check(pmb_context *context, const pmb_mesh *mesh, const pmb_si
     total.points += parts[i].points;
     total.triangles += parts[i].triangles;
   }
-  if (!context->counted || total.points != context->total.points || total.triangles != context->total.triangles) {
-    return pmb_fail(context, PMB_INVALID,
-      "pmb_split_sheets: parts of %lld points and %lld triangles in all, but the last pmb_count found %lld and %lld",
-      (long long)total.points, (long long)total.triangles, (long long)context->total.points,
-      (long long)context->total.triangles);
-  }
+  PMB_FAIL_IF(
+    !context->counted || total.points != context->total.points || total.triangles != context->total.triangles,
+    context, PMB_INVALID,
+    "pmb_split_sheets: parts of %lld points and %lld triangles in all, but the last pmb_count found %lld and %lld",
+    (long long)total.points, (long long)total.triangles, (long long)context->total.points,
+    (long long)context->total.triangles);
   return pmb_check_filled(context, "pmb_split_sheets", mesh, total);
 }
 

@@ -101,12 +101,10 @@ static pmb_status make_grid(pmb_particles *p, const pmb_particle_bounds *bounds)
   }
   PMB_STEP(pmb_particles_set_spans(p, bounds));
   const double samples[3] = { (double)p->grid[0], (double)p->grid[1], (double)p->grid[2] };
-  if (!pmb_particles_fit(samples)) {
-    return pmb_fail(p->context, PMB_TOO_LARGE,
-      "pmb_particles_count: the particles with spacing %g need %g x %g x %g samples, and the limit is 2^28 "
-      "along an axis and 2^59 bricks; use a larger spacing",
-      spacing, samples[0], samples[1], samples[2]);
-  }
+  PMB_FAIL_IF(!pmb_particles_fit(samples), p->context, PMB_TOO_LARGE,
+    "pmb_particles_count: the particles with spacing %g need %g x %g x %g samples, and the limit is 2^28 "
+    "along an axis and 2^59 bricks; use a larger spacing",
+    spacing, samples[0], samples[1], samples[2]);
   for (int a = 0; a < 3; ++a) {
     p->bricks[a] = (p->grid[a] + size[a] - 1) / size[a] + 1;
   }
@@ -139,12 +137,10 @@ static pmb_status merge_facts(pmb_particles *p, pmb_particle_bounds *bounds)
     pmb_merge_facts(&all, facts);
     facts->kept = before;
   }
-  if (all.wrong >= 0) {
-    return pmb_fail(p->context, PMB_INVALID,
-      "pmb_particles_count: the %s of particle %lld is %g; use finite numbers %s, or leave such particles out",
-      names[all.wrong_array], (long long)all.wrong, all.wrong_value,
-      all.wrong_array == PMB_WEIGHTS ? "within +-1e30" : "above 0");
-  }
+  PMB_FAIL_IF(all.wrong >= 0, p->context, PMB_INVALID,
+    "pmb_particles_count: the %s of particle %lld is %g; use finite numbers %s, or leave such particles out",
+    names[all.wrong_array], (long long)all.wrong, all.wrong_value,
+    all.wrong_array == PMB_WEIGHTS ? "within +-1e30" : "above 0");
   p->count = all.kept;
   p->all_add = r->kernel != PMB_KERNEL_SPHERES && !all.negative;
   p->reached = all.reached;
@@ -186,12 +182,12 @@ pmb_status pmb_particles_find_grid(pmb_particles *p)
     give_spans(p, &bounds);
   }
   for (int a = 0; whole && a < 3; ++a) {
-    if (!(whole->low[a] <= bounds.low[a] && bounds.high[a] <= whole->high[a] && bounds.radius <= whole->radius)) {
-      return pmb_fail(p->context, PMB_INVALID,
-        "pmb_particles_count: along axis %d the cells are %g to %g with radii to %g, and whole has %g to %g with radii to %g; "
-        "give the bounds of all parts together",
-        a, bounds.low[a], bounds.high[a], bounds.radius, whole->low[a], whole->high[a], whole->radius);
-    }
+    PMB_FAIL_IF(
+      !(whole->low[a] <= bounds.low[a] && bounds.high[a] <= whole->high[a] && bounds.radius <= whole->radius),
+      p->context, PMB_INVALID,
+      "pmb_particles_count: along axis %d the cells are %g to %g with radii to %g, and whole has %g to %g with radii to %g; "
+      "give the bounds of all parts together",
+      a, bounds.low[a], bounds.high[a], bounds.radius, whole->low[a], whole->high[a], whole->radius);
   }
   if (whole) {
     bounds = *whole;

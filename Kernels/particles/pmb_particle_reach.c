@@ -173,11 +173,9 @@ static pmb_status find_layers(pmb_particles *p)
 pmb_status pmb_particles_check_bricks(pmb_particles *p, double bricks)
 {
   const double limit = (double)p->request.brick_limit, spacing = p->request.spacing;
-  if (bricks > limit) {
-    return pmb_fail(p->context, PMB_TOO_LARGE,
-      "pmb_particles_count: spacing %g gives about %g bricks of 32 x 4 x 4 cells, and the limit is %lld; try a spacing of %.3g",
-      spacing, bricks, (long long)p->request.brick_limit, spacing * sqrt(bricks / limit) * 1.1);
-  }
+  PMB_FAIL_IF(bricks > limit, p->context, PMB_TOO_LARGE,
+    "pmb_particles_count: spacing %g gives about %g bricks of 32 x 4 x 4 cells, and the limit is %lld; try a spacing of %.3g",
+    spacing, bricks, (long long)p->request.brick_limit, spacing * sqrt(bricks / limit) * 1.1);
   const double most = limit * PMB_BRICK_SAMPLES * PMB_PARTICLE_TERMS;
   const double terms = p->request.radii.values ? p->reached : (double)p->count * pmb_samples_reached(p->reach);
   return terms <= most

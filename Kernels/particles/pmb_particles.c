@@ -41,13 +41,9 @@ pmb_status pmb_particles_create(pmb_context *context, pmb_particles **particles)
     *particles = NULL;
   }
   PMB_STEP(pmb_begin(context));
-  if (!particles) {
-    return pmb_fail(context, PMB_INVALID, "pmb_particles_create: the address for the object is NULL");
-  }
+  PMB_FAIL_IF(!particles, context, PMB_INVALID, "pmb_particles_create: the address for the object is NULL");
   pmb_particles *p = pmb_memory_take(&context->memory, 1, sizeof(*p));
-  if (!p) {
-    return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_particles_create: no memory for %zu bytes", sizeof(*p));
-  }
+  PMB_FAIL_IF(!p, context, PMB_OUT_OF_MEMORY, "pmb_particles_create: no memory for %zu bytes", sizeof(*p));
   memset(p, 0, sizeof(*p));
   p->context = context;
   p->surface.full_rules_only = context->full_rules_only;
@@ -370,12 +366,10 @@ static pmb_status count_particles(pmb_particles *p)
   if (p->on_device || p->count == 0 || p->reach <= 0) {
     return PMB_OK;
   }
-  if (p->request.on_device) {
-    return pmb_fail(p->context, PMB_TOO_LARGE,
-      "pmb_particles_count: the grid of %lld x %lld x %lld bricks is too large for the GPU, and on_device is set; pass host "
-      "memory, or use a larger spacing",
-      (long long)p->bricks[0], (long long)p->bricks[1], (long long)p->bricks[2]);
-  }
+  PMB_FAIL_IF(p->request.on_device, p->context, PMB_TOO_LARGE,
+    "pmb_particles_count: the grid of %lld x %lld x %lld bricks is too large for the GPU, and on_device is set; pass host "
+    "memory, or use a larger spacing",
+    (long long)p->bricks[0], (long long)p->bricks[1], (long long)p->bricks[2]);
   PMB_STEP(sort_particles(p));
   PMB_STEP(pmb_particles_reach(p));
   p->surface.scratch = p->cpu_scratch.data;
@@ -429,18 +423,16 @@ static pmb_status check_image(pmb_particles *p, const pmb_particle_image *image)
   double samples = 1;
   for (int a = 0; a < 3; ++a) {
     samples *= (double)image->dims[a];
-    if (image->dims[a] < 1 || !(image->spacing[a] > 0) || !PMB_IS_FINITE(image->spacing[a] + image->origin[a])) {
-      return pmb_fail(p->context, PMB_INVALID,
-        "pmb_particles_sample: along axis %d the image has %lld samples from %g on with spacing %g; use 1 or more, finite "
-        "numbers, and a spacing above 0",
-        a, (long long)image->dims[a], image->origin[a], image->spacing[a]);
-    }
+    PMB_FAIL_IF(
+      image->dims[a] < 1 || !(image->spacing[a] > 0) || !PMB_IS_FINITE(image->spacing[a] + image->origin[a]),
+      p->context, PMB_INVALID,
+      "pmb_particles_sample: along axis %d the image has %lld samples from %g on with spacing %g; use 1 or more, finite "
+      "numbers, and a spacing above 0",
+      a, (long long)image->dims[a], image->origin[a], image->spacing[a]);
   }
-  if (!image->values || samples > 0x1p48) {
-    return pmb_fail(p->context, PMB_INVALID,
-      "pmb_particles_sample: the image has %g samples and values %s; use 2^48 or fewer, and memory for them", samples,
-      image->values ? "set" : "NULL");
-  }
+  PMB_FAIL_IF(!image->values || samples > 0x1p48, p->context, PMB_INVALID,
+    "pmb_particles_sample: the image has %g samples and values %s; use 2^48 or fewer, and memory for them", samples,
+    image->values ? "set" : "NULL");
   return PMB_OK;
 }
 
@@ -495,15 +487,12 @@ pmb_status pmb_particles_emit(pmb_particles *p, const pmb_mesh *mesh)
   pmb_context *context = p ? p->context : NULL;
   PMB_STEP(pmb_begin(context));
   const pmb_sizes total = { p->sizes.points, p->sizes.triangles };
-  if (!p->counted) {
-    return pmb_fail(context, PMB_INVALID, "pmb_particles_emit: nothing is counted; call pmb_particles_count first");
-  }
+  PMB_FAIL_IF(
+    !p->counted, context, PMB_INVALID, "pmb_particles_emit: nothing is counted; call pmb_particles_count first");
   PMB_TAKE(context, pmb_mesh, normal_ranges, mesh);
   PMB_STEP(pmb_check_mesh(context, "pmb_particles_emit", mesh, total));
-  if (mesh->scalars || mesh->cells) {
-    return pmb_fail(context, PMB_INVALID,
-      "pmb_particles_emit: scalars and cells of a mesh of particles are not available; leave them NULL");
-  }
+  PMB_FAIL_IF(mesh->scalars || mesh->cells, context, PMB_INVALID,
+    "pmb_particles_emit: scalars and cells of a mesh of particles are not available; leave them NULL");
   if (!p->on_device && (total.points > 0 || !context->backend->fill_offsets)) {
     PMB_STEP(pmb_check_host(context, "pmb_particles_emit", mesh->on_device));
   }

@@ -249,7 +249,7 @@ static pmb_status refine(pmb_cuda *cuda, ray_memory *memory, const pmb_ray_job *
     "launch of edges"));
   PMB_CUDA_TRY(
     cuda->context, cudaMemcpyAsync(&p->edges, d_count, sizeof(p->edges), cudaMemcpyDeviceToHost, cuda->compute));
-  PMB_STEP(pmb_cuda_check(cuda->context, cudaStreamSynchronize(cuda->compute), "rays"));
+  PMB_STEP(pmb_cuda_wait(cuda, PMB_OK, "rays"));
   return p->edges > 0 ? cast_pixels(cuda, job, p) : PMB_OK;
 }
 
@@ -291,7 +291,7 @@ static pmb_status cast_all(pmb_cuda *cuda, ray_memory *memory, const pmb_ray_req
   if (!request->on_device) {
     PMB_STEP(copy_to_host(cuda, request, &p));
   }
-  PMB_STEP(pmb_cuda_check(cuda->context, cudaStreamSynchronize(cuda->compute), "rays"));
+  PMB_STEP(pmb_cuda_wait(cuda, PMB_OK, "rays"));
   return pmb_report(cuda->context, cuda->context->crew.fraction_end);
 }
 
@@ -305,10 +305,11 @@ static pmb_status cast_rays(pmb_context *context, const pmb_ray_request *request
   }
   PMB_STEP(pmb_cuda_begin(cuda, 0.5));
   if (cuda->job.d_slots) {
-    pmb_cuda_end(cuda);
-    return pmb_fail(context, PMB_OUT_OF_MEMORY,
-      "pmb_cast_rays: no memory on the GPU for the volume, %lld x %lld x %lld samples; rays need all of it there",
-      (long long)wanted->dims[0], (long long)wanted->dims[1], (long long)wanted->dims[2]);
+    const int64_t *dims = context->volume.dims;
+    return pmb_cuda_end(cuda,
+      pmb_fail(context, PMB_OUT_OF_MEMORY,
+        "pmb_cast_rays: no memory on the GPU for the volume, %lld x %lld x %lld samples; rays need all of it there",
+        (long long)dims[0], (long long)dims[1], (long long)dims[2]));
   }
   job.samples = cuda->job.d_samples;
   job.strides[0] = 1;
@@ -318,9 +319,7 @@ static pmb_status cast_rays(pmb_context *context, const pmb_ray_request *request
   job.high = cuda->job.d_high;
   job.sample_flags = cuda->job.d_sample_flags;
   job.cell_flags = cuda->job.d_cell_flags;
-  const pmb_status status = cast_all(cuda, memory, request, &job);
-  pmb_cuda_end(cuda);
-  return status;
+  return pmb_cuda_end(cuda, cast_all(cuda, memory, request, &job));
 }
 
 extern "C" const pmb_ray_functions pmb_cuda_rays = { cast_rays };

@@ -62,11 +62,10 @@ static pmb_status make_view(pmb_context *context, const pmb_ray_request *request
   memcpy(to_world, w, sizeof(job->index_to_world));
   to_world[15] = 1;
   multiply(request->world_to_clip, to_world, job->index_to_clip);
-  if (!pmb_all_finite(request->world_to_clip, 16) || !invert(job->index_to_clip, job->clip_to_index)) {
-    return pmb_fail(context, PMB_INVALID,
-      "pmb_cast_rays: world_to_clip has no inverse; the camera must have a view angle or height, near before far, and a position "
-      "away from its focal point");
-  }
+  PMB_FAIL_IF(!pmb_all_finite(request->world_to_clip, 16) || !invert(job->index_to_clip, job->clip_to_index), context,
+    PMB_INVALID,
+    "pmb_cast_rays: world_to_clip has no inverse; the camera must have a view angle or height, near before far, and a position "
+    "away from its focal point");
   double shortest = INFINITY, longest_ray = 0;
   for (int a = 0; a < 3; ++a) {
     const double edge = sqrt(w[a] * w[a] + w[4 + a] * w[4 + a] + w[8 + a] * w[8 + a]);
@@ -75,11 +74,9 @@ static pmb_status make_view(pmb_context *context, const pmb_ray_request *request
   }
   job->jitter = request->jitter;
   job->step = request->step > 0 ? request->step : fmax(shortest / 2, 2 * longest_ray / PMB_RAY_STEPS);
-  if (!(longest_ray / job->step < PMB_RAY_STEPS)) {
-    return pmb_fail(context, PMB_INVALID,
-      "pmb_cast_rays: a ray through the volume has %g samples, %g apart; use a step that gives fewer than %d",
-      longest_ray / job->step, job->step, (int)PMB_RAY_STEPS);
-  }
+  PMB_FAIL_IF(!(longest_ray / job->step < PMB_RAY_STEPS), context, PMB_INVALID,
+    "pmb_cast_rays: a ray through the volume has %g samples, %g apart; use a step that gives fewer than %d",
+    longest_ray / job->step, job->step, (int)PMB_RAY_STEPS);
   job->longest = longest_ray / job->step;
   for (int i = 0; i < request->plane_count; ++i) {
     const double *p = request->planes + 4 * i;
@@ -259,11 +256,10 @@ static pmb_status make_tables(pmb_context *context, const pmb_ray_request *reque
   kept_tables *kept = buffer->data;
   int is_same = kept && kept->exponent == made.exponent && kept->size == size && kept->sums == sums &&
     kept->given == made.given && kept->gradient_size == gradient_size;
-  if (!is_same &&
-    !pmb_buffer_reserve(
-      &context->memory, buffer, sizeof(made) + colors_bytes + shown_bytes + gradient_bytes + given_bytes, 1)) {
-    return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_cast_rays: no memory for a table of %d colors", size);
-  }
+  PMB_FAIL_IF(!is_same &&
+      !pmb_buffer_reserve(
+        &context->memory, buffer, sizeof(made) + colors_bytes + shown_bytes + gradient_bytes + given_bytes, 1),
+    context, PMB_OUT_OF_MEMORY, "pmb_cast_rays: no memory for a table of %d colors", size);
   kept = buffer->data;
   const table_parts parts = find_parts(kept, &made);
   is_same = is_same && memcmp(parts.given, request->table, given_bytes) == 0 &&
@@ -337,10 +333,8 @@ static pmb_status make_placement(pmb_context *context, const pmb_ray_request *re
     const double *row = p + i / 4 * 4;
     m[i] = row[0] * w[i % 4] + row[1] * w[4 + i % 4] + row[2] * w[8 + i % 4] + (i % 4 == 3 ? row[3] : 0);
   }
-  if (memcmp(p, none, sizeof(none)) != 0 && !pmb_frame_make(m, &frame)) {
-    return pmb_fail(context, PMB_INVALID,
-      "pmb_cast_rays: placement has no inverse or a number that is not finite; use an affine map, or all 0");
-  }
+  PMB_FAIL_IF(memcmp(p, none, sizeof(none)) != 0 && !pmb_frame_make(m, &frame), context, PMB_INVALID,
+    "pmb_cast_rays: placement has no inverse or a number that is not finite; use an affine map, or all 0");
   move_to_piece(&context->volume, frame.to_world, job->index_to_light);
   for (int i = 0; i < 9; ++i) {
     job->normal[i] = (float)frame.normal[i];
@@ -409,11 +403,9 @@ static pmb_status cast_on_cpu(pmb_context *context, const pmb_ray_request *reque
     ? (size_t)job->cubes[0] * (size_t)job->cubes[1] * (size_t)job->cubes[2]
     : 0;
   const size_t edges = request->pixel_samples > 1 ? (size_t)request->width * (size_t)request->height : 0;
-  if (cubes + edges > 0 &&
-    !pmb_buffer_reserve(&context->memory, &room, cubes * sizeof(*p.shown) + edges * sizeof(*p.edges), 1)) {
-    return pmb_fail(
-      context, PMB_OUT_OF_MEMORY, "pmb_cast_rays: no memory for the state of %zu cubes and %zu pixels", cubes, edges);
-  }
+  PMB_FAIL_IF(cubes + edges > 0 &&
+      !pmb_buffer_reserve(&context->memory, &room, cubes * sizeof(*p.shown) + edges * sizeof(*p.edges), 1),
+    context, PMB_OUT_OF_MEMORY, "pmb_cast_rays: no memory for the state of %zu cubes and %zu pixels", cubes, edges);
   p.shown = cubes ? room.data : NULL;
   p.edges = edges ? (float *)((uint64_t *)room.data + cubes) : NULL;
   for (size_t i = 0; i < cubes; ++i) {

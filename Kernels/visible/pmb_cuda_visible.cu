@@ -97,14 +97,14 @@ static pmb_status find(pmb_cuda *cuda, visible_memory *memory, const pmb_visible
       memory->workspace.d_data, scan, w.d_before, w.d_before, w.words + 1, cuda->compute));
   PMB_CUDA_TRY(cuda->context,
     cudaMemcpyAsync(&total, w.d_before + w.words, sizeof(total), cudaMemcpyDeviceToHost, cuda->compute));
-  PMB_CUDA_TRY(cuda->context, cudaStreamSynchronize(cuda->compute));
+  PMB_STEP(pmb_cuda_wait(cuda, PMB_OK, "visible triangles"));
   *count = total;
   if (total > job->capacity) {
     return PMB_OK;
   }
   PMB_CUDA_TRY(
     cuda->context, pmb_cuda_launch(cuda, 0, write_kernel, w.blocks, THREADS, 0, job->view, w, job->visible));
-  return pmb_cuda_check(cuda->context, cudaStreamSynchronize(cuda->compute), "visible triangles");
+  return pmb_cuda_wait(cuda, PMB_OK, "visible triangles");
 }
 
 static pmb_status find_visible(pmb_context *context, const pmb_visible_job *job, int64_t *count)
@@ -123,9 +123,7 @@ static pmb_status find_visible(pmb_context *context, const pmb_visible_job *job,
   for (int i = 0; i < 3 && status == PMB_OK; ++i) {
     status = pmb_cuda_check_array(cuda, 1, arrays[i].array, "pmb_find_visible", arrays[i].what);
   }
-  status = status == PMB_OK ? find(cuda, memory, job, count) : status;
-  pmb_cuda_end(cuda);
-  return status;
+  return pmb_cuda_end(cuda, status == PMB_OK ? find(cuda, memory, job, count) : status);
 }
 
 extern "C" const pmb_visible_functions pmb_cuda_visible = { find_visible };

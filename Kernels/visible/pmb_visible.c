@@ -19,23 +19,16 @@ static int all_finite(const double *values, int count)
 
 static pmb_status check(pmb_context *context, const pmb_visible_request *r)
 {
-  if (r->triangle_count < 0 || r->triangle_count > UINT32_MAX / 3) {
-    return pmb_fail(context, PMB_INVALID, "pmb_find_visible: triangle_count is %lld; it must be 0 to %u",
-      (long long)r->triangle_count, UINT32_MAX / 3);
-  }
-  if (r->width < 1 || r->width > PMB_VISIBLE_PIXELS || r->height < 1 || r->height > PMB_VISIBLE_PIXELS) {
-    return pmb_fail(context, PMB_INVALID,
-      "pmb_find_visible: the picture has %d x %d pixels; a side must have 1 to %d", r->width, r->height,
-      PMB_VISIBLE_PIXELS);
-  }
-  if (r->samples < 1 || r->samples > PMB_VISIBLE_SAMPLES) {
-    return pmb_fail(context, PMB_INVALID, "pmb_find_visible: a pixel has %d samples; it must have 1 to %d",
-      r->samples, PMB_VISIBLE_SAMPLES);
-  }
+  PMB_FAIL_IF(r->triangle_count < 0 || r->triangle_count > UINT32_MAX / 3, context, PMB_INVALID,
+    "pmb_find_visible: triangle_count is %lld; it must be 0 to %u", (long long)r->triangle_count, UINT32_MAX / 3);
+  PMB_FAIL_IF(r->width < 1 || r->width > PMB_VISIBLE_PIXELS || r->height < 1 || r->height > PMB_VISIBLE_PIXELS,
+    context, PMB_INVALID, "pmb_find_visible: the picture has %d x %d pixels; a side must have 1 to %d", r->width,
+    r->height, PMB_VISIBLE_PIXELS);
+  PMB_FAIL_IF(r->samples < 1 || r->samples > PMB_VISIBLE_SAMPLES, context, PMB_INVALID,
+    "pmb_find_visible: a pixel has %d samples; it must have 1 to %d", r->samples, PMB_VISIBLE_SAMPLES);
   for (int i = 0; i < 2 * r->samples; ++i) {
-    if (!(r->places[i] >= 0 && r->places[i] <= 1)) {
-      return pmb_fail(context, PMB_INVALID, "pmb_find_visible: places[%d] is %g; it must be 0 to 1", i, r->places[i]);
-    }
+    PMB_FAIL_IF(!(r->places[i] >= 0 && r->places[i] <= 1), context, PMB_INVALID,
+      "pmb_find_visible: places[%d] is %g; it must be 0 to 1", i, r->places[i]);
   }
   return all_finite(r->to_clip, 16) && all_finite(r->bounds, 6)
     ? PMB_OK
@@ -161,12 +154,11 @@ static pmb_status find_on_cpu(pmb_context *context, const pmb_visible_job *job, 
 
 static pmb_status find(pmb_context *context, const pmb_visible_request *request, int64_t *count)
 {
-  if ((request->triangle_count > 0 && (!request->points || !request->triangles)) ||
-    (request->visible_capacity > 0 && !request->visible) || request->visible_capacity < 0) {
-    return pmb_fail(context, PMB_INVALID,
-      "pmb_find_visible: points or triangles are NULL, or visible is NULL though visible_capacity is %lld",
-      (long long)request->visible_capacity);
-  }
+  PMB_FAIL_IF((request->triangle_count > 0 && (!request->points || !request->triangles)) ||
+      (request->visible_capacity > 0 && !request->visible) || request->visible_capacity < 0,
+    context, PMB_INVALID,
+    "pmb_find_visible: points or triangles are NULL, or visible is NULL though visible_capacity is %lld",
+    (long long)request->visible_capacity);
   pmb_visible_job job = { .visible = request->visible, .capacity = request->visible_capacity };
   make_view(request, &job.view);
   *count = 0;
@@ -182,9 +174,8 @@ static pmb_status find(pmb_context *context, const pmb_visible_request *request,
 
 pmb_status pmb_find_visible(pmb_context *context, const pmb_visible_request *request, int64_t *count)
 {
-  if (!context || !count) {
-    return pmb_fail(context, PMB_INVALID, "pmb_find_visible: %s is NULL", context ? "count" : "context");
-  }
+  PMB_FAIL_IF(
+    !context || !count, context, PMB_INVALID, "pmb_find_visible: %s is NULL", context ? "count" : "context");
   PMB_STEP(pmb_begin(context));
   PMB_TAKE(context, pmb_visible_request, on_device, request);
   PMB_STEP(check(context, request));

@@ -15,20 +15,14 @@ pmb_status pmb_cuda_check_array(pmb_cuda *cuda, int on_device, const void *array
   }
   PMB_CUDA_TRY(cuda->context, cudaPointerGetAttributes(&found, array));
   const int of_gpu = found.type == cudaMemoryTypeDevice, managed = found.type == cudaMemoryTypeManaged;
-  if (!on_device && of_gpu) {
-    return pmb_fail(cuda->context, PMB_INVALID, "%s: %s at %p is device memory; set on_device, or pass host memory",
-      call, what, array);
-  }
-  if (on_device && !of_gpu && !managed) {
-    return pmb_fail(cuda->context, PMB_INVALID,
-      "%s: on_device is set, but %s at %p is host memory; pass memory from cudaMalloc, or clear on_device", call,
-      what, array);
-  }
-  if (on_device && of_gpu && found.device != cuda->device) {
-    return pmb_fail(cuda->context, PMB_INVALID,
-      "%s: %s at %p is memory of GPU %d, but the context uses GPU %d (both from 0)", call, what, array, found.device,
-      cuda->device);
-  }
+  PMB_FAIL_IF(!on_device && of_gpu, cuda->context, PMB_INVALID,
+    "%s: %s at %p is device memory; set on_device, or pass host memory", call, what, array);
+  PMB_FAIL_IF(on_device && !of_gpu && !managed, cuda->context, PMB_INVALID,
+    "%s: on_device is set, but %s at %p is host memory; pass memory from cudaMalloc, or clear on_device", call, what,
+    array);
+  PMB_FAIL_IF(on_device && of_gpu && found.device != cuda->device, cuda->context, PMB_INVALID,
+    "%s: %s at %p is memory of GPU %d, but the context uses GPU %d (both from 0)", call, what, array, found.device,
+    cuda->device);
   return PMB_OK;
 }
 
@@ -148,7 +142,5 @@ pmb_status pmb_cuda_fill_offsets(pmb_context *context, const pmb_mesh *mesh, int
     status = mesh->id_type == PMB_INT32 ? fill<int32_t>(cuda, mesh->offsets, triangles + 1, 0, 3)
                                         : fill<int64_t>(cuda, mesh->offsets, triangles + 1, 0, 3);
   }
-  const cudaError_t error = cudaStreamSynchronize(cuda->compute);
-  pmb_cuda_end(cuda);
-  return status == PMB_OK ? pmb_cuda_check(context, error, "offsets") : status;
+  return pmb_cuda_end(cuda, pmb_cuda_wait(cuda, status, "offsets"));
 }

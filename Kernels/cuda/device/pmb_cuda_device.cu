@@ -188,11 +188,9 @@ static pmb_status read_environment(pmb_context *context, int *device)
   }
   errno = 0;
   const long number = strtol(text, &end, 10);
-  if (errno || *end || number < 0 || number > INT32_MAX) {
-    return pmb_fail(context, PMB_UNAVAILABLE,
-      "no GPU can be used: the environment variable PMB_GPU is '%.80s'; set the number of a GPU, from 0, or 'off'",
-      text);
-  }
+  PMB_FAIL_IF(errno || *end || number < 0 || number > INT32_MAX, context, PMB_UNAVAILABLE,
+    "no GPU can be used: the environment variable PMB_GPU is '%.80s'; set the number of a GPU, from 0, or 'off'",
+    text);
   *device = (int)number;
   return PMB_OK;
 }
@@ -206,10 +204,8 @@ pmb_status pmb_cuda_choose_device(pmb_context *context, int *device)
   if (context->info.device_number == 0) {
     PMB_STEP(read_environment(context, device));
   }
-  if (*device >= count || *device >= PMB_CUDA_DEVICES) {
-    return pmb_fail(context, PMB_UNAVAILABLE,
-      "no GPU can be used: there is no GPU %d; this process has %d, counted from 0", *device, count);
-  }
+  PMB_FAIL_IF(*device >= count || *device >= PMB_CUDA_DEVICES, context, PMB_UNAVAILABLE,
+    "no GPU can be used: there is no GPU %d; this process has %d, counted from 0", *device, count);
   PMB_STEP(pmb_cuda_check_device(context, *device));
   PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, *device));
   PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, *device));
@@ -264,6 +260,12 @@ pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *w
   return error == cudaSuccess ? PMB_OK : pmb_cuda_failed(context, error, what);
 }
 
+pmb_status pmb_cuda_wait(pmb_cuda *cuda, pmb_status status, const char *what)
+{
+  const cudaError_t error = cudaStreamSynchronize(cuda->compute);
+  return status == PMB_OK ? pmb_cuda_check(cuda->context, error, what) : status;
+}
+
 static pmb_status fail_without_code(pmb_context *context, cudaError_t error)
 {
   int device = 0, major = 0, minor = 0;
@@ -280,12 +282,10 @@ static pmb_status fail_without_code(pmb_context *context, cudaError_t error)
 pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *what)
 {
   cudaGetLastError(); /* clears an error that is not sticky */
-  if (error == cudaErrorMemoryAllocation) {
-    return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory on the GPU or pinned for it: %.120s", what);
-  }
-  if (error == cudaErrorDevicesUnavailable) {
-    return pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", why_unavailable());
-  }
+  PMB_FAIL_IF(error == cudaErrorMemoryAllocation, context, PMB_OUT_OF_MEMORY,
+    "no memory on the GPU or pinned for it: %.120s", what);
+  PMB_FAIL_IF(
+    error == cudaErrorDevicesUnavailable, context, PMB_UNAVAILABLE, "no GPU can be used: %s", why_unavailable());
   if (is_without_code(error)) {
     return fail_without_code(context, error);
   }

@@ -39,13 +39,10 @@ pmb_status pmb_cuda_begin_call(pmb_cuda *cuda)
   cuda->outer_device = device_of_call;
   device_of_call = cuda->device;
   const pmb_status status = pmb_cuda_check(cuda->context, cudaSetDevice(cuda->device), "cudaSetDevice");
-  if (status != PMB_OK) {
-    pmb_cuda_end(cuda);
-  }
-  return status;
+  return status == PMB_OK ? PMB_OK : pmb_cuda_end(cuda, status);
 }
 
-void pmb_cuda_end(pmb_cuda *cuda)
+pmb_status pmb_cuda_end(pmb_cuda *cuda, pmb_status status)
 {
   pmb_cuda_account(cuda);
   pthread_mutex_lock(&lock);
@@ -57,6 +54,7 @@ void pmb_cuda_end(pmb_cuda *cuda)
   pthread_mutex_unlock(&lock);
   device_of_call = cuda->outer_device;
   pmb_cuda_return_to_call();
+  return status;
 }
 
 void pmb_cuda_register(pmb_cuda *cuda)
@@ -245,11 +243,9 @@ pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t cou
   pthread_mutex_lock(&lock);
   const int64_t here = count_bytes(cuda), all = held[cuda->device];
   pthread_mutex_unlock(&lock);
-  if (error == cudaErrorMemoryAllocation) {
-    return pmb_fail(cuda->context, PMB_OUT_OF_MEMORY,
-      "no memory on the GPU for %s: %lld of %zu bytes (this context holds %lld bytes there, the process %lld, limit %lld)",
-      what, (long long)count, size, (long long)here, (long long)all, (long long)cuda->device_limit);
-  }
+  PMB_FAIL_IF(error == cudaErrorMemoryAllocation, cuda->context, PMB_OUT_OF_MEMORY,
+    "no memory on the GPU for %s: %lld of %zu bytes (this context holds %lld bytes there, the process %lld, limit %lld)",
+    what, (long long)count, size, (long long)here, (long long)all, (long long)cuda->device_limit);
   return error == cudaSuccess ? PMB_OK : pmb_cuda_failed(cuda->context, error, what);
 }
 

@@ -264,9 +264,7 @@ static pmb_status take_ring(transfer *t)
     return PMB_OK;
   }
   t->ring = (char *)pmb_host_allocate(t->bytes);
-  if (!t->ring) {
-    return pmb_fail(t->cuda->context, PMB_OUT_OF_MEMORY, "no memory for a transfer (%zu bytes)", t->bytes);
-  }
+  PMB_FAIL_IF(!t->ring, t->cuda->context, PMB_OUT_OF_MEMORY, "no memory for a transfer (%zu bytes)", t->bytes);
   count_host_bytes(t->cuda, (int64_t)t->bytes);
   /* All threads clear fresh pages, since pinning them would do that in one. */
   PMB_STEP(pmb_cuda_loop_silently(t->cuda, t->slots, touch_slot, t));

@@ -135,7 +135,7 @@ static pmb_status scan_sizes(
     cuda->context, cudaMemcpyAsync(total, c->d_sizes + n - 1, sizeof(*total), cudaMemcpyDeviceToHost, cuda->compute));
   PMB_CUDA_TRY(cuda->context,
     cudaMemcpyAsync(below, c->d_sizes + c->below, sizeof(*below), cudaMemcpyDeviceToHost, cuda->compute));
-  return pmb_cuda_check(cuda->context, cudaStreamSynchronize(cuda->compute), "potential of particles");
+  return pmb_cuda_wait(cuda, PMB_OK, "potential of particles");
 }
 
 pmb_status pmb_cuda_classify_particles(pmb_cuda *cuda, pmb_cuda_cloud *c, pmb_cuda_particle_sizes *total)
@@ -147,11 +147,9 @@ pmb_status pmb_cuda_classify_particles(pmb_cuda *cuda, pmb_cuda_cloud *c, pmb_cu
   PMB_STEP(pmb_cuda_take(cuda, &b->sizes, (int64_t)c->brick_count + 1, "bricks", &c->d_sizes));
   PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, classify_kernel<false>, blocks, THREADS, 0, *c));
   PMB_STEP(scan_sizes(cuda, c, &below, total));
-  if (total->active > UINT32_MAX / PMB_CUDA_BRICK_STEP) {
-    return pmb_fail(cuda->context, PMB_TOO_LARGE,
-      "pmb_particles_count: the surface crosses %lld bricks, and the limit of a GPU is %lld; use the CPU, or a larger spacing",
-      (long long)total->active, (long long)(UINT32_MAX / PMB_CUDA_BRICK_STEP));
-  }
+  PMB_FAIL_IF(total->active > UINT32_MAX / PMB_CUDA_BRICK_STEP, cuda->context, PMB_TOO_LARGE,
+    "pmb_particles_count: the surface crosses %lld bricks, and the limit of a GPU is %lld; use the CPU, or a larger spacing",
+    (long long)total->active, (long long)(UINT32_MAX / PMB_CUDA_BRICK_STEP));
   c->active = (uint32_t)total->active;
   c->active_below = (uint32_t)below.active;
   PMB_STEP(pmb_cuda_take(cuda, &b->records, c->active, what, &c->d_records));
@@ -168,5 +166,5 @@ pmb_status pmb_cuda_classify_particles(pmb_cuda *cuda, pmb_cuda_cloud *c, pmb_cu
   PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, classify_kernel<true>, blocks, THREADS, 0, *c));
   PMB_CUDA_TRY(cuda->context,
     pmb_cuda_launch(cuda, 0, map_kernel, pmb_cuda_blocks(4 * (int64_t)c->active, THREADS), THREADS, 0, *c));
-  return pmb_cuda_check(cuda->context, cudaStreamSynchronize(cuda->compute), "classify of particles");
+  return pmb_cuda_wait(cuda, PMB_OK, "classify of particles");
 }

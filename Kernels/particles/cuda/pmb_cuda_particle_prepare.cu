@@ -51,7 +51,7 @@ pmb_status pmb_cuda_prepare_particles(pmb_cuda *cuda, pmb_particles *p, const pm
     PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, facts_kernel, chunks, THREADS, 0, *c, d_facts));
     PMB_CUDA_TRY(cuda->context,
       cudaMemcpyAsync(p->facts.data, d_facts, chunks * sizeof(*d_facts), cudaMemcpyDeviceToHost, cuda->compute));
-    PMB_CUDA_TRY(cuda->context, cudaStreamSynchronize(cuda->compute));
+    PMB_STEP(pmb_cuda_wait(cuda, PMB_OK, "prepare of particles"));
   }
   return pmb_particles_find_grid(p);
 }

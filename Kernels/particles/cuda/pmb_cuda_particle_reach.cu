@@ -114,7 +114,7 @@ pmb_status pmb_cuda_reach_bricks(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_clou
   PMB_CUDA_TRY(cuda->context,
     cudaMemcpyAsync(&bricks_below, d_rows + (below < rows ? below : rows), sizeof(bricks_below),
       cudaMemcpyDeviceToHost, cuda->compute));
-  PMB_STEP(pmb_cuda_check(cuda->context, cudaStreamSynchronize(cuda->compute), "reach of particles"));
+  PMB_STEP(pmb_cuda_wait(cuda, PMB_OK, "reach of particles"));
   p->brick_count = bricks;
   PMB_STEP(pmb_particles_check_bricks(p, (double)bricks));
   c->brick_count = (uint32_t)bricks;

@@ -90,7 +90,7 @@ static pmb_status find_grades(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *
   float widest[PMB_PARTICLE_GRADES];
   const size_t bytes = (size_t)c->grade_count * sizeof(*facts);
   PMB_CUDA_TRY(cuda->context, cudaMemcpyAsync(facts, c->d_grade_facts, bytes, cudaMemcpyDeviceToHost, cuda->compute));
-  PMB_STEP(pmb_cuda_check(cuda->context, cudaStreamSynchronize(cuda->compute), "sort of particles"));
+  PMB_STEP(pmb_cuda_wait(cuda, PMB_OK, "sort of particles"));
   for (int g = 0; g < c->grade_count; ++g) {
     p->grades[g].begin = facts[g].begin;
     p->grades[g].end = g + 1 < c->grade_count ? facts[g + 1].begin : c->count;

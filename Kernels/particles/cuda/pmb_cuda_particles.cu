@@ -172,13 +172,12 @@ static pmb_status count_particles(pmb_context *context, pmb_particles *p)
     status = set_grid(cuda, p, cloud_of(p));
     status = status == PMB_OK ? count_on_device(cuda, p, cloud_of(p)) : status;
   }
-  const cudaError_t error = cudaStreamSynchronize(cuda->compute);
+  status = pmb_cuda_wait(cuda, status, "particles");
   if (status == PMB_OK && p->on_device) {
     memory->of = p;
     memory->life = cuda->own.life;
   }
-  pmb_cuda_end(cuda);
-  return status == PMB_OK ? pmb_cuda_check(context, error, "particles") : status;
+  return pmb_cuda_end(cuda, status);
 }
 
 static void drop_particles(pmb_context *context, const pmb_particles *p)
@@ -268,13 +267,11 @@ static pmb_status emit_particles(pmb_context *context, pmb_particles *p, const p
   if (status == PMB_OK && p->sizes.points > 0) {
     status = emit_on_device(cuda, p, mesh);
   }
-  const cudaError_t error = cudaStreamSynchronize(cuda->compute);
-  status = status == PMB_OK ? pmb_cuda_check(context, error, "particles") : status;
+  status = pmb_cuda_wait(cuda, status, "particles");
   if (status == PMB_OK && p->sizes.points > 0) {
     pmb_cuda_take_ranges(cuda, mesh);
   }
-  pmb_cuda_end(cuda);
-  return status;
+  return pmb_cuda_end(cuda, status);
 }
 
 extern "C" const pmb_particle_functions pmb_cuda_particles = { count_particles, emit_particles, drop_particles };
