@@ -174,6 +174,10 @@ void AddColors(vtkVolumeProperty* property, int mode, Scene& scene)
   {
     pmb_ray_isovalue isovalue = { isovalues->GetValue(i), {} };
     FillColor(property, scene.Component, isovalue.value, isovalue.color);
+    if (scene.ColorBy && property->GetColorChannels(scene.Component) == 3) // of values that are not finite
+    {
+      std::copy_n(property->GetRGBTransferFunction(scene.Component)->GetNanColor(), 3, isovalue.color);
+    }
     scene.Isovalues.push_back(isovalue);
   }
   request.isovalues = scene.Isovalues.data();
@@ -410,6 +414,9 @@ bool vtkPMBVolumeMapper::Describe(vtkRenderer* renderer, vtkVolume* volume, vtkI
   const double* spacing = image->GetSpacing();
   scene.AverageSpacing = (std::abs(spacing[0]) + std::abs(spacing[1]) + std::abs(spacing[2])) / 3;
   scene.ColorBy = this->FindColors(image);
+  const int type = (scene.ColorBy ? scene.ColorBy : array)->GetDataType();
+  scene.HasCategories = type != VTK_FLOAT && type != VTK_DOUBLE && property->GetColorChannels(scene.Component) == 3 &&
+    property->GetRGBTransferFunction(scene.Component)->GetIndexedLookup();
   AddCamera(renderer, volume, scene);
   AddColors(property, this->BlendMode, scene);
   AddMaterial(property, scene);

@@ -102,7 +102,8 @@ struct Scene : vtkPMBRayCaster::Target
       {
         const double share = static_cast<double>(i) / (TableSize - 1);
         const double value = request.table_low * (1 - share) + request.table_high * share;
-        FillColor(this->Property, this->Component, value, &this->Table[4 * i]);
+        FillColor(
+          this->Property, this->Component, this->HasCategories ? std::round(value) : value, &this->Table[4 * i]);
       }
       this->TableOf = this->Property;
       this->TableTime = time;
@@ -195,6 +196,7 @@ struct Scene : vtkPMBRayCaster::Target
   vtkVolumeProperty* Property;
   int Component;         // of the array that is drawn
   vtkDataArray* ColorBy; // colors surfaces; null: isovalues do
+  bool HasCategories;    // whole numbers have colors, and others none
   bool IsLimited;        // rays have to end at what is drawn already
   bool IsSelection;      // rays end behind what is drawn, see vtkPMBReachDrawnSurface()
   std::vector<pmb_ray_isovalue> Isovalues;

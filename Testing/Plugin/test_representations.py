@@ -231,6 +231,30 @@ def test_suggestions():
         equal(suggested(display), [[], []], f"suggestions of {name} for {kind}")
 
 
+def test_colors_of_nan_and_categories():
+    """Where colors come from no number, and from whole numbers alone, Isosurface has those of a mesh."""
+    z, y, x = numpy.mgrid[0:30, 0:30, 0:30].astype(numpy.float32) - 14.5
+    parts = numpy.floor(y / 10 + 1.5).astype(numpy.int32)  # 0, 1 and 2: 1 is between two colors of a table of even size
+    source = producer(image({"radius": numpy.sqrt(x * x + y * y + z * z), "gap": numpy.where(x > 3, numpy.nan, y),
+                             "part": parts}, (30,) * 3))
+    contour = simple.PMBContour(Input=source, ContourBy=["POINTS", "radius"], Isosurfaces=[12])
+    simple.GetColorTransferFunction("gap").NanColor = [0, 1, 0]
+    categories = simple.GetColorTransferFunction("part")
+    categories.Annotations, categories.IndexedColors = ["0", "a", "1", "b", "2", "c"], [1, 0, 0, 0, 1, 0, 0, 0, 1]
+    categories.InterpretValuesAsCategories = 1
+    for name in ("gap", "part"):
+        view, pictures = new_view(), []
+        display = show(source, view, "Isosurface", ("POINTS", name))
+        display.ContourBy, display.IsosurfaceValues = ["POINTS", "radius"], [12]
+        for proxy in (source, contour):
+            simple.ColorBy(simple.Show(proxy, view), ("POINTS", name))
+            simple.GetColorTransferFunction("gap").RescaleTransferFunction(-12, 12)
+            pictures.append(pixels(view).astype(int))
+            simple.Hide(proxy, view)
+        different = (abs(pictures[0] - pictures[1]).max(axis=2) > 16).mean() / share_shown(pictures[1])
+        true(different < .1, f"{name}: {different:.3f} of what is drawn has another color")  # at borders, a cell wide
+
+
 def test_wrong_arrays():
     """One warning for a name, and no picture or the colors of isovalues."""
     view = new_view()
@@ -428,5 +452,5 @@ def test_odd_input():
 
 
 run(test_blend_modes, test_left_to_volume, test_array_is_chosen,
-    test_contour_by, test_contour_components, test_first_isovalue, test_suggestions, test_wrong_arrays, test_states,
-    test_contour_by_states, test_views, test_selection, test_cropping, test_odd_input)
+    test_contour_by, test_contour_components, test_first_isovalue, test_suggestions, test_colors_of_nan_and_categories,
+    test_wrong_arrays, test_states, test_contour_by_states, test_views, test_selection, test_cropping, test_odd_input)
