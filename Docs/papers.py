@@ -273,12 +273,13 @@ def clouds_text(lines):
     for line in lines:
         if line["table"] == "clouds" and line["outcome"] == "ok":
             cell_text = f"{line['ms_first']:.3g}, {line['ms']:.3g}; {line['bytes'] / 1e6:.3g}"
-            clouds.setdefault((line["data"], line["nx"], line["triangles"]), {})[line["system"]] = cell_text
-    for n, ((data, side, triangles), of) in enumerate(clouds.items()):
+            counts, of = clouds.setdefault((line["data"], line["nx"]), ({}, {}))
+            counts[f"{int(number(line['triangles'])):,}"] = of[line["system"]] = cell_text
+    for n, ((data, side), (counts, of)) in enumerate(clouds.items()):
         if n == 0:
             yield "| cloud | triangles | " + " | ".join(of) + " |"
             yield "|---" * (2 + len(of)) + "|"
-        yield f"| {data}, {side}^3 cells | {int(number(triangles)):,} | {' | '.join(of.values())} |"
+        yield f"| {data}, {side}^3 cells | {' and '.join(counts)} | {' | '.join(of.values())} |"
     if clouds:
         yield ""
 

@@ -34,6 +34,24 @@ inline bool CanShare(vtkScalarsToColors* table)
   return isTable && !table->GetIndexedLookup() && table->GetAlpha() == 1.0;
 }
 
+// Whether all values are the same, as those of one isovalue are.
+inline bool IsOne(vtkDataArray* array)
+{
+  const auto* values = static_cast<const char*>(array->GetVoidPointer(0));
+  const vtkIdType tuple = array->GetNumberOfComponents() * array->GetDataTypeSize();
+  std::atomic<bool> same(true);
+  vtkPMBMeshCopies::ForAll(array->GetNumberOfTuples() - 1,
+    [&](vtkIdType begin, vtkIdType end)
+    {
+      const char* from = values + begin * tuple;
+      if (same && std::memcmp(from, from + tuple, (end - begin) * tuple) != 0)
+      {
+        same = false;
+      }
+    });
+  return same;
+}
+
 // Maps some points with the settings of another mapper that has mapped before.
 class PartMapper : public vtkMapper
 {

@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -34,7 +35,8 @@ inline bool Allocate(GLenum target, size_t bytes)
 template <typename Work>
 void ForAll(vtkIdType count, const Work& work)
 {
-  vtkSMPTools::LocalScope(vtkSMPTools::Config("STDThread"), [&] { vtkSMPTools::For(0, count, 1 << 18, work); });
+  const std::string threads = "STDThread"; // of type string: Config would take characters for a truth value
+  vtkSMPTools::LocalScope(vtkSMPTools::Config(threads), [&] { vtkSMPTools::For(0, count, 1 << 18, work); });
 }
 
 // The values of an array as they lie in memory, or null.

@@ -14,6 +14,7 @@
 #include "vtkOpenGLCellToVTKCellMap.h"
 #include "vtkOpenGLIndexBufferObject.h"
 #include "vtkOpenGLRenderWindow.h"
+#include "vtkOpenGLVertexArrayObject.h"
 #include "vtkOpenGLVertexBufferObject.h"
 #include "vtkOpenGLVertexBufferObjectGroup.h"
 #include "vtkPMBContourFilter.h"
@@ -27,6 +28,7 @@
 #include "vtkPolyData.h"
 #include "vtkProperty.h"
 #include "vtkRenderer.h"
+#include "vtkShaderProgram.h"
 #include "vtkSmartPointer.h"
 #include "vtkWeakPointer.h"
 
@@ -86,6 +88,7 @@ protected:
     this->Direct = this->AreAllTriangles(blocks, renderer, actor) && this->BuildDirectly(blocks, renderer, actor);
     if (!this->Direct)
     {
+      this->HasOneColor = false;
       this->ForgetBuffers();
       // VTK expects the surface's buffers also for a selection of points.
       const int populate = this->PopulateSelectionSettings;
@@ -102,6 +105,18 @@ protected:
   {
     this->ForgetBuffers();
     this->Superclass::ReleaseGraphicsResources(window);
+  }
+
+  // Where all points have one color, OpenGL takes the first one for all: it reads arrays of instances once for each draw.
+  void UpdateShaders(vtkOpenGLHelper& drawn, vtkRenderer* renderer, vtkActor* actor) override
+  {
+    this->Superclass::UpdateShaders(drawn, renderer, actor);
+    const int place = drawn.Program ? drawn.Program->FindAttributeArray(this->NameOfColors()) : -1;
+    if (place >= 0)
+    {
+      drawn.VAO->Bind();
+      glVertexAttribDivisor(static_cast<GLuint>(place), this->HasOneColor ? 1 : 0);
+    }
   }
 
   void RenderPieceDraw(vtkRenderer* renderer, vtkActor* actor) override
@@ -195,6 +210,13 @@ private:
     return blocks;
   }
 
+  // The buffer of colors, or of places in a texture with them.
+  const char* NameOfColors()
+  {
+    const char* coordinates = this->VBOs->GetVBO("colorTCoord") ? "colorTCoord" : "tcoord"; // newer VTK, older
+    return this->ColorCoordinates ? coordinates : "scalarColor";
+  }
+
   vtkPMBPolyDataMapper* Mapper()
   {
     return static_cast<vtkPMBPolyDataMapper*>(this->Parent);
@@ -239,6 +261,8 @@ private:
   bool BuildDirectly(const std::vector<Block>& blocks, vtkRenderer* renderer, vtkActor* actor)
   {
     std::vector<vtkSmartPointer<vtkPolyData>> standIns;
+    this->HasOneColor =
+      blocks.size() == 1 && blocks.front().Colored && vtkPMBMeshColors::IsOne(blocks.front().Colored);
     for (const Block& block : blocks)
     {
       standIns.emplace_back(StandIn(block.Mesh, block.Colored));
@@ -248,10 +272,13 @@ private:
     this->Window = vtkOpenGLRenderWindow::SafeDownCast(renderer->GetVTKWindow());
     this->Keep("vertexMC", this->Points);
     this->Keep("normalMC", this->Normals);
-    if (blocks.front().Colored)
+    if (this->HasOneColor || !blocks.front().Colored)
     {
-      const char* coordinates = this->VBOs->GetVBO("colorTCoord") ? "colorTCoord" : "tcoord"; // newer VTK, older
-      this->Keep(this->ColorCoordinates ? coordinates : "scalarColor", this->Colors);
+      this->Colors = nullptr;
+    }
+    else
+    {
+      this->Keep(this->NameOfColors(), this->Colors);
     }
     this->MadeOnGPU = blocks.size() == 1 && vtkPMBContourFilter::EmitToOpenGL(blocks.front().Mesh, nullptr);
     const bool onGPU = this->MadeOnGPU && this->FillOnGPU(blocks.front().Mesh);
@@ -409,7 +436,7 @@ private:
   // Returns false if memory fails or VTK takes colors in a way unknown here.
   bool FillColors(const std::vector<Block>& blocks)
   {
-    if (!blocks.front().Colored)
+    if (!blocks.front().Colored || this->HasOneColor) // the stand-in has it
     {
       return true;
     }
@@ -512,6 +539,7 @@ private:
 
   bool Direct = false;
   bool BuiltForSelection = false;
+  bool HasOneColor = false;
   bool MadeOnGPU = false;                                               // the mesh, by a GPU that still has it
   vtkSmartPointer<vtkOpenGLVertexBufferObject> Points, Normals, Colors; // those kept; null: none
   vtkPMBContourFilter::OpenGLBuffers Buffers = {};                      // these and the triangles, for the GPU

@@ -14,21 +14,9 @@ from typing import Any
 
 import pmb
 
+from ._context import terminal_bar as _bar
+from ._files import check_output
 from ._readers import read_points, read_volume
-
-
-def _bar(label: str) -> Callable[[float], object] | None:
-    """Draws the progress on a terminal."""
-    if not sys.stderr.isatty():
-        return None
-
-    def draw(fraction: float) -> None:
-        done = int(30 * fraction)
-        end = "\n" if fraction >= 1 else ""
-        sys.stderr.write(f"\r{label} [{'#' * done}{' ' * (30 - done)}] {100 * fraction:3.0f}%{end}")
-        sys.stderr.flush()
-
-    return draw
 
 
 def _volume(options: argparse.Namespace, progress: Callable[[float], object] | None) -> pmb.Volume:
@@ -38,6 +26,7 @@ def _volume(options: argparse.Namespace, progress: Callable[[float], object] | N
 
 
 def _contour(options: argparse.Namespace) -> None:
+    check_output(options.output)
     with _volume(options, _bar("read ")) as volume:
         isovalues = options.isovalues or volume.suggest(1)
         if not isovalues:
@@ -50,27 +39,40 @@ def _contour(options: argparse.Namespace) -> None:
             print(f"{name} {value:g}")
 
 
-def _files(pattern: str, output: str) -> list[tuple[str, str]]:
-    """Pairs of an input and its output. A * in the output stands for what the first * or run of ? of the input matches."""
-    if not {"*", "?"} & set(pattern):
+def _differing(paths: Sequence[str]) -> list[str]:
+    """The part in which names differ, with all of its digits."""
+    first = os.path.commonprefix(paths).rstrip("0123456789")
+    rest = [path[len(first):] for path in paths]
+    last = os.path.commonprefix([path[::-1] for path in rest])[::-1].lstrip("0123456789")
+    return [path[:len(path) - len(last)] for path in rest]
+
+
+def _files(given: Sequence[str], output: str) -> list[tuple[str, str]]:
+    """Pairs of an input and its output. A * in the output stands for what the first * or run of ? of the input matches, or
+    for the part in which several inputs differ. {} means *."""
+    names, output = [name.replace("{}", "*") for name in given], output.replace("{}", "*")
+    pattern = names[0]
+    if len(names) > 1:  # the shell has replaced a *
+        found, places = names, _differing(names)
+    elif not {"*", "?"} & set(pattern):
         if "*" in output:
             raise ValueError(f"* of the output {output} is what * of the input matches, but {pattern} has none")
         return [(pattern, output)]
-    found = sorted(glob.glob(pattern))
-    if not found:
-        raise FileNotFoundError(f"no file matches {pattern}")
+    else:
+        found = sorted(glob.glob(pattern))
+        if not found:
+            raise FileNotFoundError(f"no file matches {pattern}")
+        place = re.compile(re.sub(r"(\\\?)+", lambda run: f"({'.' * (len(run[0]) // 2)})",
+                                  re.escape(pattern).replace(r"\*", "(.*)")))
+        matches = [place.fullmatch(path) for path in found]
+        places = [match[1] if match else os.path.splitext(os.path.basename(path))[0] for path, match in zip(found, matches)]
     if "*" not in output:
-        raise ValueError(f"{len(found)} files match {pattern}: the output {output} needs a * too")
-    place = re.compile(re.sub(r"(\\\?)+", lambda run: f"({'.' * (len(run[0]) // 2)})",
-                              re.escape(pattern).replace(r"\*", "(.*)")))
-    pairs = []
-    for path in found:
-        match = place.fullmatch(path)
-        pairs.append((path, output.replace("*", match[1] if match else os.path.splitext(os.path.basename(path))[0])))
+        raise ValueError(f"there are {len(found)} input files: the output {output} needs a * too")
+    pairs = [(path, output.replace("*", place)) for path, place in zip(found, places)]
     outputs = [name for _, name in pairs]
     twice = sorted({name for name in outputs if outputs.count(name) > 1})
     if twice:
-        raise ValueError(f"several files that match {pattern} would become {twice[0]}: only its first * counts")
+        raise ValueError(f"several input files would become {twice[0]}: only the first * of {pattern} counts")
     return pairs
 
 
@@ -78,6 +80,7 @@ def _particles(options: argparse.Namespace) -> None:
     for path, output in _files(options.points, options.output):
         if os.path.exists(path) and os.path.exists(output) and os.path.samefile(path, output):
             raise ValueError(f"the output {output} is the input: choose another name")
+        check_output(output)
         points, arrays = read_points(path)
         mesh = pmb.particles(points, options.radius, options.kernel, cell_size=options.cell_size,
                              smoothing=options.smoothing,
@@ -102,8 +105,7 @@ def _png(path: str, picture: Any) -> None:
 
 
 def _render(options: argparse.Namespace) -> None:
-    if not options.output.lower().endswith(".png"):
-        raise ValueError(f"pictures are written as .png, not as {options.output}")
+    check_output(options.output, [".png"])
     camera = pmb.Camera(direction=options.direction, up=options.up, zoom=options.zoom)
     with _volume(options, _bar("read ")) as volume:
         mode = options.mode or ("isosurface" if options.isovalues else "composite")
@@ -145,7 +147,7 @@ def _parser() -> argparse.ArgumentParser:
         made.add_argument("--dtype", help="of raw samples, such as uint8 or >i2; default uint8")
         made.add_argument("--spacing", nargs=3, type=float, metavar="D", help="in place of the file's")
     particles = command("particles", _particles, "make a surface around particles", meshes + "; with * for a sequence")
-    particles.add_argument("points", help='.vtp .vtu .ply .xyz .csv .npy, or a sequence such as "step_*.vtp"')
+    particles.add_argument("points", nargs="+", help='.vtp .vtu .vtk .ply .xyz .txt .csv .npy; for a sequence "step_*.vtp"')
     particles.add_argument("--radius", type=float, required=True, help="about half the distance between neighbours")
     particles.add_argument("--kernel", choices=("spline", "gaussian", "polynomial", "spheres"), default="spline")
     particles.add_argument("--cell-size", type=float, default=0.5, help="in radii; default 0.5")

@@ -44,7 +44,8 @@ def as_numpy(value: Any, what: str) -> np.ndarray[Any, Any]:
     except Exception as error:
         raise TypeError(f"{what} with {text_of(value)} is no array that NumPy can read: {error}") from error
     if array.ndim == 0 and array.dtype.kind in "OSU":
-        raise TypeError(f"{what} is an array of numbers, not {value!r}")
+        text = " ".join(repr(value).split())
+        raise TypeError(f"{what} is an array of numbers, not {text if len(text) < 80 else text[:80] + ' ...'}")
     return array
 
 
@@ -62,9 +63,13 @@ def copied(array: np.ndarray[Any, Any], dtype: Any = None, order: Any = "K") -> 
     return made
 
 
-def as_samples(value: Any, what: str) -> tuple[np.ndarray[Any, Any], str]:
-    """An array that the core can read, and what was converted ("": nothing, the memory is shared)."""
+def as_samples(value: Any, what: str, fill: bool = True) -> tuple[np.ndarray[Any, Any], str]:
+    """An array that the core can read, and what was converted ("": nothing, the memory is shared). fill: masked elements of
+    a NumPy masked array become NaN."""
     array = as_numpy(value, what)
+    if fill and isinstance(array, np.ma.MaskedArray) and array.dtype.kind in "biuf" and np.ma.is_masked(array):
+        kind = array.dtype if array.dtype.kind == "f" else np.dtype(np.float64)
+        return as_samples(np.ma.filled(array.astype(kind), np.nan), what)[0], "masked elements to NaN"
     dtype = array.dtype
     if dtype.kind == "b":
         array, dtype = array.view(np.uint8), np.dtype(np.uint8)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from operator import index
 from typing import NamedTuple
 
 from ._core import Context
@@ -24,6 +26,7 @@ def set_threads(number: int = 0) -> None:
         0: as many as cores that this process may use.
     """
     global _threads
+    number = index(number)
     if not 0 <= number <= 1024:
         raise ValueError(f"the number of threads is 0 to 1024, not {number}")
     _threads = number
@@ -109,3 +112,17 @@ def _reporting(context: Context, call: Callable[[float], object], begin: float, 
         call(end)
     finally:
         context.set_progress(None)
+
+
+def terminal_bar(label: str) -> Callable[[float], object] | None:
+    """For progress=: draws a bar, or is None if there is no terminal."""
+    if not sys.stderr.isatty():
+        return None
+
+    def draw(fraction: float) -> None:
+        done = int(30 * fraction)
+        end = "\n" if fraction >= 1 else ""
+        sys.stderr.write(f"\r{label} [{'#' * done}{' ' * (30 - done)}] {100 * fraction:3.0f}%{end}")
+        sys.stderr.flush()
+
+    return draw

@@ -17,11 +17,17 @@ _PLY = {"i1": "char", "u1": "uchar", "i2": "short", "u2": "ushort", "i4": "int",
 _VTK = {"i": "Int", "u": "UInt", "f": "Float"}
 
 
+def check_output(path: str, endings: Any = None) -> None:
+    """Raises an error for a file that cannot be written, before the work is done."""
+    if os.path.splitext(path)[1].lower() not in (endings or WRITERS):
+        raise ValueError(f"the file's name ends in none of {' '.join(endings or WRITERS)}: {path}")
+    if not os.path.isdir(os.path.dirname(path) or "."):
+        raise FileNotFoundError(f"there is no folder {os.path.dirname(path)} for {path}")
+
+
 def save(mesh: Mesh, path: str) -> None:
-    writer = WRITERS.get(os.path.splitext(path)[1].lower())
-    if not writer:
-        raise ValueError(f"the file's name ends in none of {' '.join(WRITERS)}: {path}")
-    writer(mesh, path)
+    check_output(path)
+    WRITERS[os.path.splitext(path)[1].lower()](mesh, path)
 
 
 def _ply(mesh: Mesh, path: str) -> None:

@@ -77,7 +77,16 @@ class Mesh:
         if points.ndim != 2 or triangles.ndim != 2 or points.shape[1] != 3 or triangles.shape[1] != 3:
             raise ValueError("points and triangles of a mesh have shapes (n, 3) and (m, 3), but these have"
                              f" {text_of(points)}, and {text_of(triangles)}")
-        return Mesh(points, triangles, mesh.normals, mesh.gradients, mesh.arrays, mesh.isovalues, mesh.sizes)
+
+        def of_points(array: Any, name: str) -> Any:
+            found = None if array is None else np.asarray(array)
+            if found is not None and found.shape[:1] != points.shape[:1]:
+                raise ValueError(f"the mesh has {len(points)} points, but {name} has {text_of(found)}")
+            return found
+
+        return Mesh(points, triangles, of_points(mesh.normals, "normals"), of_points(mesh.gradients, "gradients"),
+                    {name: of_points(array, f"array {name!r}") for name, array in mesh.arrays.items()}, mesh.isovalues,
+                    mesh.sizes)
 
     def __repr__(self) -> str:
         return f"<pmb.Mesh: {len(self.points)} points, {len(self.triangles)} triangles>"

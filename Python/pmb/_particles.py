@@ -32,6 +32,11 @@ def _contiguous(array: Any, name: str) -> Any:
     return array
 
 
+def _stride(array: Any, least: int) -> int:
+    """Items from particle to particle. NumPy's stride of a single one may be any."""
+    return array.strides[0] // array.itemsize if len(array) > 1 else least
+
+
 def _per_particle(value: Any, name: str, points: Any) -> tuple[Any, tuple[int, int, int, int]]:
     """The array, to keep it alive, and the core's description of it."""
     if value is None:
@@ -39,9 +44,9 @@ def _per_particle(value: Any, name: str, points: Any) -> tuple[Any, tuple[int, i
     array, count = _beside(value, name, points), len(points)
     if array.shape != (count,):
         raise ValueError(f"{name} with {text_of(array)} has not one value for each of {count} particles")
-    if array.strides[0] <= 0:
+    if _stride(array, 1) <= 0:
         array = _contiguous(array, name)
-    return array, (address_of(array), code_of(array.dtype), count, array.strides[0] // array.itemsize)
+    return array, (address_of(array), code_of(array.dtype), count, _stride(array, 1))
 
 
 def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: float = 0.5, smoothing: float = 2.0,
@@ -51,7 +56,7 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
     """Make a closed surface around particles: a fluid, a molecule, a scan.
 
     A kernel around each particle gives a potential. The surface is where the sum equals the isovalue. Particles at positions
-    that are not finite, or beyond cell 2**51, are left out.
+    that are masked, not finite, or beyond cell 2**51 are left out.
 
     Parameters
     ----------
@@ -100,7 +105,7 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
     gpu, stream = (positions.device, positions.stream) if isinstance(positions, View) else (None, 0)
     if positions.ndim != 2 or positions.shape[1] != 3:
         raise ValueError(f"points have shape (n, 3), but these have {text_of(positions)}")
-    if positions.strides[1] != positions.itemsize or positions.strides[0] <= 0:
+    if positions.strides[1] != positions.itemsize or _stride(positions, 3) <= 0:
         positions = _contiguous(positions, "points")
     n = len(positions)
     if kernel not in _KERNELS:
@@ -110,7 +115,12 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
         raise ValueError(f"normals is True, False or one of {', '.join(_NORMALS)}, not {normals!r}")
     is_number = isinstance(radius, (int, float)) or np.ndim(radius) == 0
     radii, radii_array = _per_particle(None if is_number else radius, "radius", positions)
-    length = float(radius) if radii is None else float(np.mean(host_copy(radii))) if n else 1.0
+    if is_number:
+        try:
+            radius = float(radius)
+        except (TypeError, ValueError):
+            raise TypeError(f"radius is a number, or an array with one for each particle, not {radius!r}") from None
+    length = radius if radii is None else float(np.mean(host_copy(radii))) if n else 1.0
     if not length > 0:
         raise ValueError(f"radius is above 0, not {length}")
     if not cell_size > 0:
@@ -130,8 +140,7 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
     context, key = _context.take(device if gpu is None else device_for(positions, device, "the points"))
     try:
         with _context.reporting(context, progress, 0.0, 0.8):
-            size = context.count_particles((address_of(positions), code_of(positions.dtype), n,
-                                            positions.strides[0] // positions.itemsize),
+            size = context.count_particles((address_of(positions), code_of(positions.dtype), n, _stride(positions, 3)),
                                            cell_size * length, isovalue, length, _KERNELS[kernel], smoothing, radii_array,
                                            others[0][1], others[1][1], others[2][1], _NORMALS[way], anisotropic,
                                            gpu is not None, stream)

@@ -2,7 +2,9 @@
 """Readers for the command line. Formats other than NumPy's and text need SimpleITK or vtk."""
 from __future__ import annotations
 
+import csv
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,8 +34,9 @@ def _reading(path: str, advice: str = "") -> Iterator[None]:
     """Errors of other packages name the file, on one line."""
     try:
         yield
-    except (EOFError, LookupError, RuntimeError, ValueError) as error:
+    except (EOFError, LookupError, RuntimeError, TypeError, ValueError) as error:
         text = " ".join(str(error).rsplit("ERROR:", 1)[-1].split())
+        text = text if len(text) < 300 else text[:300] + " ..."
         raise ValueError(f"{path} cannot be read: {text or type(error).__name__}{advice}") from error
 
 
@@ -69,18 +72,24 @@ def _by_simpleitk(path: str) -> Scan:
     return Scan(itk.GetArrayFromImage(image).T, image.GetSpacing(), image.GetOrigin(), direction)
 
 
+def _read_by_vtk(reader: Any, path: str) -> Any:
+    if hasattr(reader, "CanReadFile") and not reader.CanReadFile(path):
+        raise ValueError(f"{path} cannot be read: it is no {os.path.splitext(path)[1]} file of VTK")
+    reader.SetFileName(path)
+    reader.Update()
+    return reader.GetOutput()
+
+
 def _by_vtk(path: str, array: str | None) -> Scan:
     _package("vtk", path)
     from vtkmodules.vtkIOXML import vtkXMLImageDataReader
 
     from . import vtk
-    reader = vtkXMLImageDataReader()
-    reader.SetFileName(path)
-    reader.Update()
-    image = reader.GetOutput()
+    image = _read_by_vtk(vtkXMLImageDataReader(), path)
     data = image.GetPointData()
-    if array is None and data.GetScalars() is None and data.GetNumberOfArrays() > 0:
-        array = data.GetArrayName(0)
+    if array is None and (data.GetScalars() is None or data.GetScalars().GetNumberOfComponents() != 1):
+        arrays = [data.GetArray(i) for i in range(data.GetNumberOfArrays())]  # None: of texts
+        array = next((one.GetName() for one in arrays if one is not None and one.GetNumberOfComponents() == 1), None)
     bound = vtk.volume(image, array, "cpu")
     matrix = np.reshape(bound._matrix, (3, 4))[:, [bound._order.index(axis) for axis in range(3)] + [3]]
     return Scan(bound._array, (1.0, 1.0, 1.0), tuple(matrix[:, 3]), matrix[:, :3])
@@ -102,13 +111,13 @@ def read_volume(path: str, array: str | None = None, shape: Any = None, dtype: s
 def _points_by_vtk(path: str, ending: str) -> tuple[Any, dict[str, Any]]:
     _package("vtk", path)
     from vtkmodules.util.numpy_support import vtk_to_numpy
+    from vtkmodules.vtkIOLegacy import vtkGenericDataObjectReader
     from vtkmodules.vtkIOPLY import vtkPLYReader
     from vtkmodules.vtkIOXML import vtkXMLPolyDataReader, vtkXMLUnstructuredGridReader
-    reader: Any = {".vtp": vtkXMLPolyDataReader, ".vtu": vtkXMLUnstructuredGridReader, ".ply": vtkPLYReader}[ending]()
-    reader.SetFileName(path)
-    reader.Update()
-    data = reader.GetOutput()
-    if data.GetPoints() is None:
+    readers: Any = {".vtp": vtkXMLPolyDataReader, ".vtu": vtkXMLUnstructuredGridReader, ".ply": vtkPLYReader,
+                    ".vtk": vtkGenericDataObjectReader}
+    data = _read_by_vtk(readers[ending](), path)
+    if not hasattr(data, "GetPoints") or data.GetPoints() is None:
         raise ValueError(f"{path} has no points")
     arrays = [data.GetPointData().GetArray(i) for i in range(data.GetPointData().GetNumberOfArrays())]
     named = {array.GetName(): vtk_to_numpy(array) for array in arrays if array is not None and array.GetName()}
@@ -121,37 +130,67 @@ def _xyz(path: str) -> Any:
     with open(path, "rb") as file:
         head = file.read(4096)
     if b"\0" in head:
+        if os.path.getsize(path) % 12:
+            raise ValueError(f"its {os.path.getsize(path)} bytes are not 3 numbers of float32 for each particle")
         return np.fromfile(path, "<f4").reshape(-1, 3)
     if head.split(b"\n", 1)[0].strip().isdigit():
         return np.loadtxt(path, skiprows=2, usecols=(1, 2, 3), ndmin=2)
     return np.loadtxt(path, usecols=(0, 1, 2), ndmin=2)
 
 
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _csv(path: str) -> tuple[Any, dict[str, Any]]:
-    """Positions and other columns. ParaView writes Points:0, Points:1 and Points:2, or _ in place of the colon."""
-    if os.path.getsize(path) == 0:
-        raise EOFError("it is empty")
-    table = np.atleast_1d(np.genfromtxt(path, delimiter=",", names=True))
-    names = {name.lower(): name for name in table.dtype.names or ()}
-    for axes in (("x", "y", "z"), ("points0", "points1", "points2"), ("points_0", "points_1", "points_2")):
-        if set(axes) <= set(names):
-            return (np.stack([table[names[axis]] for axis in axes], axis=1),
-                    {name: table[name].copy() for low, name in names.items() if low not in axes})
-    raise ValueError(f"it has no columns named x, y and z, but {', '.join(names.values())}")
+    """Positions and other columns, separated by commas, semicolons, tabs or spaces. Names stand in the line before the first
+    numbers; without names the first columns are x, y and z. ParaView writes Points:0, Points:1 and Points:2, or _ in place
+    of the colon."""
+    names: list[str] = []
+    skipped, mark, rows = 0, None, False
+    with open(path, encoding="utf-8-sig", errors="replace") as file:
+        for line in file:
+            mark = next((mark for mark in ",;\t" if mark in line), None)
+            line = line.lstrip("# ").strip()
+            fields = [field.strip() for field in (next(csv.reader([line], delimiter=mark)) if mark else line.split())]
+            rows = any(map(_is_number, fields))
+            if rows:
+                break
+            skipped, names = skipped + 1, fields or names
+    names = names or ["x", "y", "z"]
+    table = np.empty((0, len(names)))
+    if rows:
+        table = np.genfromtxt(path, delimiter=mark, skip_header=skipped, encoding="utf-8-sig")
+        table = table.reshape(-1, len(fields))
+    plain = [re.sub(r"\s*[\[(].*", "", name).lower() for name in names]  # without units
+    columns = {name: i for i, name in enumerate(plain) if i < table.shape[1]}
+    for axes in (("x", "y", "z"), ("points:0", "points:1", "points:2"), ("points_0", "points_1", "points_2")):
+        if set(axes) <= set(columns):
+            places = [columns[axis] for axis in axes]
+            others = {name: table[:, i].copy() for i, name in enumerate(names)
+                      if i < table.shape[1] and i not in places and not np.isnan(table[:, i]).all()}
+            return table[:, places], others
+    raise ValueError(f"it has no columns named x, y and z, but {', '.join(names)}")
 
 
 def read_points(path: str) -> tuple[Any, dict[str, Any]]:
-    """Reads positions and their arrays from .vtp .vtu .ply .npy, .xyz or .csv (columns named x, y, z)."""
+    """Reads positions and their arrays from .vtp .vtu .vtk .ply .npy, .xyz, .txt or .csv."""
     ending = os.path.splitext(path)[1].lower()
     if not os.path.exists(path):
         raise FileNotFoundError(f"there is no file {path}")
-    if ending in (".vtp", ".vtu", ".ply"):
+    if ending in (".vtp", ".vtu", ".vtk", ".ply"):
         return _points_by_vtk(path, ending)
     with _reading(path):
+        if os.path.getsize(path) == 0:
+            raise EOFError("it is empty")
         if ending == ".npy":
             return np.load(path)[:, :3], {}
-        if ending == ".xyz":
+        if ending in (".xyz", ".txt"):
             return _xyz(path), {}
         if ending == ".csv":
             return _csv(path)
-    raise ValueError(f"particles are read from .vtp .vtu .ply .xyz .csv .npy, not from {path}")
+    raise ValueError(f"particles are read from .vtp .vtu .vtk .ply .xyz .txt .csv .npy, not from {path}")

@@ -14,7 +14,7 @@ from . import _context
 from ._arrays import address_of, isovalues_of, numbers, text_of
 from ._core import finish_picture
 from ._device import DeviceArray
-from ._volume import Volume, widened
+from ._volume import Volume, refuse, widened
 
 _MODES = {"isosurface": 0, "composite": 1, "maximum": 2, "minimum": 3, "average": 4}
 _COLORS = ((0.85, 0.65, 0.45, 1), (0.35, 0.55, 0.85, 1), (0.45, 0.75, 0.4, 1), (0.8, 0.4, 0.55, 1))
@@ -158,13 +158,17 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
         with Volume(volume, spacing, origin, direction, mask, device, progress) as made:
             return render(made, isovalue, camera, size, mode=mode, colors=colors, colormap=colormap, opacity=opacity,
                           range=range, unit=unit, background=background, shade=shade, step=step, progress=progress)
+    refuse(spacing, origin, direction, mask, device)
     mode = mode or ("composite" if isovalue is None else "isosurface")
     if mode not in _MODES:
         raise ValueError(f"mode is one of {', '.join(_MODES)}, not {mode!r}")
     values = isovalues_of([] if isovalue is None else isovalue)
     if mode == "isosurface" and not 1 <= len(values) <= 16:
         raise ValueError(f"a picture shows 1 to 16 isovalues, not {len(values)}")
-    given = np.atleast_2d(np.asarray(_COLORS if colors is None else colors, float))
+    try:
+        given = np.atleast_2d(np.asarray(_COLORS if colors is None else colors, float))
+    except ValueError:
+        raise TypeError(f"colors are 3 or 4 numbers from 0 to 1 for each isovalue, not {colors!r}") from None
     if given.ndim != 2 or given.shape[1] not in (3, 4) or len(given) == 0:
         raise ValueError(f"colors have 3 or 4 numbers each, but these have {text_of(given)}")
     levels = [number for i, value in enumerate(values) for number in (value, *(*given[i % len(given)], 1.0)[:4])]
@@ -177,7 +181,8 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
     if width < 1 or height < 1:
         raise ValueError(f"a picture has at least one pixel each way, not {width} x {height}")
     info = volume.info()
-    low, high = range or widened(float(info["minimum"] or 0), float(info["maximum"] or 0))
+    all_values = widened(float(info["minimum"] or 0), float(info["maximum"] or 0))
+    low, high = all_values if range is None else numbers(range, "range", 2)
     table = _table(colormap, mode == "composite")
     if opacity is not None:
         curve = np.asarray(opacity, float).ravel()

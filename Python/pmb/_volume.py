@@ -78,7 +78,7 @@ class Volume:
         Sample (i, j, k) lies at ``origin + direction @ (spacing * (i, j, k))``.
     mask : bool array, optional
         Of the array's shape: only cells between True samples count. One shorter along each axis: only True cells count.
-        None: a NumPy masked array's own mask hides samples.
+        A NumPy masked array's own mask hides samples, too.
     device : None, "cpu", "cuda" or "cuda:N"
         None: where the array is; for an array in host memory a GPU if there is one, else the CPU.
     progress : callable, optional
@@ -99,13 +99,11 @@ class Volume:
         self._context: Context | None = None
         self._array: Any
         self._array, self.converted = (as_view(array, "the volume"), "") if is_on_device(array) else as_samples(
-            array, "the volume")
+            array, "the volume", False)
         self._gpu, self._stream = None, 0
         if isinstance(self._array, View):
             self._gpu, self._stream = self._array.device, self._array.stream
             device = device_for(self._array, device, "the volume")
-        elif mask is None and isinstance(array, np.ma.MaskedArray):
-            mask = ~np.ma.getmaskarray(array)
         self._given = array if self.converted else None
         self._lock = RLock()  # so that a call from progress= gets an error, and does not wait for itself
         strides, size = self._array.strides, self._array.itemsize
@@ -116,14 +114,15 @@ class Volume:
         self._matrix = _matrix(self._order, spacing, origin, direction)
         self._steps = tuple(strides[axis] // size for axis in self._order)
         self._dims = tuple(self._array.shape[axis] for axis in self._order)
-        self._flags = self._flags_of(mask)
+        self._flags = self._flags_of(mask, np.ma.getmask(array))
         self._context, self._key = _context.take(device)
         self._bind(progress)
 
-    def _flags_of(self, mask: Any) -> tuple[np.ndarray[Any, Any] | None, np.ndarray[Any, Any] | None]:
-        """A byte per sample or per cell, 1 where hidden."""
+    def _flags_of(self, mask: Any, own: Any) -> tuple[np.ndarray[Any, Any] | None, np.ndarray[Any, Any] | None]:
+        """Bytes per sample and per cell, 1 where hidden. own: the mask of a NumPy masked array, True where hidden."""
+        hidden = packed(own, self._order).view(np.uint8) if np.any(own) else None
         if mask is None:
-            return None, None
+            return hidden, None
         visible = as_numpy(mask, "the mask")
         if visible.dtype.kind not in "bui":
             raise TypeError(f"a mask is of bool, but this has {text_of(visible)}")
@@ -132,7 +131,9 @@ class Volume:
             raise ValueError(f"a mask has shape {shapes[0]} (samples) or {shapes[1]} (cells),"
                              f" but this has {text_of(visible)}")
         flags = packed(visible == 0, self._order).view(np.uint8)
-        return (flags, None) if visible.shape == shapes[0] else (None, flags)
+        if visible.shape == shapes[1]:
+            return hidden, flags
+        return (flags if hidden is None else flags | hidden), None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -143,12 +144,12 @@ class Volume:
         return self._array.dtype
 
     def __repr__(self) -> str:
-        return f"<pmb.Volume: {text_of(self._array)} on {self.info()['device']}>"
+        return f"<pmb.Volume: {text_of(self._array)}{'' if self._context else ', closed'}>"
 
     def update(self, progress: Callable[[float], object] | None = None) -> None:
         """Read the samples again, after they have changed. A mask stays as it was."""
         if self.converted:
-            self._array, _ = as_samples(self._given, "the volume")
+            self._array, _ = as_samples(self._given, "the volume", False)
         self._bind(progress)
 
     def _bind(self, progress: Callable[[float], object] | None) -> None:
@@ -179,6 +180,7 @@ class Volume:
         raise TypeError("a Volume cannot be copied or pickled: make another one of the same array")
 
     def __enter__(self) -> Volume:
+        self._used()
         return self
 
     def __exit__(self, *unused: object) -> None:
@@ -273,6 +275,13 @@ class Volume:
                             ESTIMATORS[estimator], 0, _cells, self._gpu, self._stream)
 
 
+def refuse(spacing: Any, origin: Any, *others: Any) -> None:
+    """Raises an error if options are set that a Volume has itself."""
+    moved = not np.array_equal(spacing, _IDENTITY[0]) or not np.array_equal(origin, _IDENTITY[1])
+    if moved or not all(option is None for option in others):
+        raise ValueError("a Volume has its own spacing, origin, direction, mask and device: set them there")
+
+
 def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[float] = (1.0, 1.0, 1.0),
             origin: Sequence[float] = (0.0, 0.0, 0.0), direction: Any = None, normals: bool = True,
             arrays: Mapping[str, Any] | None = None, mask: Any = None, degenerate: bool = False, device: Any = None, *,
@@ -294,7 +303,8 @@ def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[fl
     normals : bool
         Compute unit normals toward lower values.
     arrays : dict of arrays
-        Arrays to interpolate to the points: of the volume's shape, or with a fourth axis of components.
+        Arrays to interpolate to the points: of the volume's shape, or with a fourth axis of components. Masked elements of
+        NumPy masked arrays count as NaN; integers with such elements become float64.
     degenerate : bool
         True: one point per crossed edge, always. False: edges that meet at a sample equal to the isovalue share one point,
         and triangles without area are left out.
@@ -330,9 +340,7 @@ def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[fl
     options: dict[str, Any] = dict(normals=normals, gradients=gradients, arrays=arrays, degenerate=degenerate,
                                    estimator=estimator)
     if isinstance(volume, Volume):
-        moved = not np.array_equal(spacing, _IDENTITY[0]) or not np.array_equal(origin, _IDENTITY[1])
-        if moved or not all(option is None for option in (direction, mask, device)):
-            raise ValueError("a Volume has its own spacing, origin, direction, mask and device: set them there")
+        refuse(spacing, origin, direction, mask, device)
         return volume.contour(isovalue, progress=progress, **options)
     first = second = progress
     if progress is not None:

@@ -9,6 +9,7 @@ import numpy as np
 import pyvista
 
 from . import vtk as _vtk
+from ._context import terminal_bar
 from ._particles import particles
 
 
@@ -28,20 +29,27 @@ class Accessor:
         self._dataset = dataset
         self._bound: tuple[Any, ...] = ()
 
-    def contour(self, isosurfaces: int | Sequence[float] = 10, scalars: str | None = None, *, compute_normals: bool = False,
-                compute_gradients: bool = False, rng: Sequence[float] | None = None, device: Any = None) -> Any:
+    def contour(self, isosurfaces: int | float | Sequence[float] = 10, scalars: Any = None, compute_normals: bool = False,
+                compute_gradients: bool = False, compute_scalars: bool = True, rng: Sequence[float] | None = None,
+                preference: str = "point", method: str = "flying_edges", progress_bar: bool = False, *,
+                device: Any = None) -> Any:
         """Extract isosurfaces of an ImageData, with the parameters and results of PyVista's ``contour``.
 
         Parameters
         ----------
-        isosurfaces : int or list of floats
+        isosurfaces : int, float or list of floats
             Number of isosurfaces evenly spaced over `rng`, or the isovalues.
-        scalars : str, optional
-            Name of a point array. Default: the active scalars.
-        compute_normals, compute_gradients : bool
+        scalars : str or array, optional
+            Name of a point array, or an array with a value for each point, named "Contour Data" in the result. Default: the
+            active scalars, or the only point array.
+        compute_normals, compute_gradients, compute_scalars : bool
             Add the arrays.
         rng : (low, high), optional
             Default: that of the scalars.
+        preference, method
+            Of PyVista's ``contour``; they change nothing.
+        progress_bar : bool
+            Show the progress on a terminal.
         device
             See `pmb.Volume`.
 
@@ -53,7 +61,13 @@ class Accessor:
         grid = self._dataset
         if not isinstance(grid, pyvista.ImageData):
             raise TypeError(f"pmb contours ImageData, not {type(grid).__name__}: use its own contour, or sample it first")
-        name = scalars if scalars is not None else grid.active_scalars_name
+        name = scalars if isinstance(scalars, str) else None
+        if scalars is None:
+            point_data = grid.point_data
+            name = point_data.active_scalars_name or (point_data.keys()[0] if len(point_data) == 1 else None)
+        elif name is None:
+            grid, name = grid.copy(deep=False), "Contour Data"
+            grid.point_data[name] = np.asarray(scalars)
         made_of = grid.GetMTime(), name, device
         if self._bound[1:] != made_of:
             self._bound = _vtk.volume(grid, name, device), *made_of
@@ -61,8 +75,9 @@ class Accessor:
         if isinstance(isosurfaces, int):
             low, high = grid.get_data_range(name) if rng is None else rng
             values = np.linspace(low, high, isosurfaces)
+        progress = terminal_bar("contour") if progress_bar else None
         return pyvista.wrap(_vtk.contour(self._bound[0], grid, values, name, normals=compute_normals,
-                                         gradients=compute_gradients))
+                                         gradients=compute_gradients, scalars=compute_scalars, progress=progress))
 
     def surface(self, radius: Any, kernel: str = "spline", **options: Any) -> Any:
         """Make a surface around the points of a data set. Parameters are those of `pmb.particles`; `radius` may name an

@@ -9,7 +9,7 @@ import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.util.vtkAlgorithm import VTKPythonAlgorithmBase
 from vtkmodules.vtkCommonCore import vtkDataArray, vtkPoints, vtkTypeInt32Array, vtkTypeInt64Array
-from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkImageData, vtkPolyData
+from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkDataObject, vtkImageData, vtkPolyData
 
 from ._mesh import Mesh
 from ._volume import Volume
@@ -96,13 +96,15 @@ def volume(image: Any, array: str | None = None, device: Any = None) -> Volume:
 
 
 def contour(bound: Volume, image: Any, isovalues: Sequence[float], array: str | None = None, arrays: bool = True,
-            output: Any = None, **options: Any) -> Any:
-    """Extract isosurfaces of `volume(image, array)` as vtkPolyData, with the isovalues as scalars.
+            output: Any = None, scalars: bool = True, **options: Any) -> Any:
+    """Extract isosurfaces of `volume(image, array)` as vtkPolyData.
 
     Parameters
     ----------
     arrays : bool
         Interpolate the image's other numeric point arrays.
+    scalars : bool
+        Add the isovalues, as scalars.
     options
         Of `Volume.contour`.
     """
@@ -113,25 +115,38 @@ def contour(bound: Volume, image: Any, isovalues: Sequence[float], array: str | 
         other = data.GetArray(i)
         if isinstance(other, vtkDataArray) and other.GetName() not in (None, name, "vtkGhostType", "Normals"):
             others[other.GetName()] = _shaped(image, other)
-    mesh = bound.contour(list(isovalues), arrays=others, **options)
-    mesh.arrays[name] = np.repeat(np.asarray(mesh.isovalues, np.float32), [size[0] for size in mesh.sizes])
+    mesh = bound.contour(isovalues, arrays=others, **options)
+    if scalars:
+        mesh.arrays[name] = np.repeat(np.asarray(mesh.isovalues, np.float32), [size[0] for size in mesh.sizes])
     output = polydata(mesh, output)
-    output.GetPointData().SetActiveScalars(name)
+    if scalars:
+        output.GetPointData().SetActiveScalars(name)
     return output
+
+
+def _switch(option: str) -> tuple[Any, Any, Any]:
+    """Set..., ...On and ...Off of VTK's filters for an option of Contour."""
+    def switch(self: Contour, on: bool) -> None:
+        if self._options[option] != bool(on):
+            self._options[option] = bool(on)
+            self.Modified()
+
+    return switch, lambda self: switch(self, True), lambda self: switch(self, False)
 
 
 class Contour(VTKPythonAlgorithmBase):
     """Isosurfaces of vtkImageData, in place of vtkFlyingEdges3D or vtkContourFilter.
 
-    The filter keeps the summary of its input, so that a change of the isovalue is fast.
+    The filter keeps the summary of its input, so that a change of the isovalue is fast. It has the methods of
+    vtkFlyingEdges3D to set isovalues, the array, and what is computed.
 
     Parameters
     ----------
     isovalues : list of floats
     array : str, optional
         Name of a point array. Default: the scalars.
-    normals, gradients, arrays : bool
-        What to compute; `arrays`: interpolate the other point arrays.
+    normals, gradients, arrays, scalars : bool
+        What to compute; `arrays`: interpolate the other point arrays; `scalars`: add the isovalues.
     device
         See `pmb.Volume`.
 
@@ -147,12 +162,11 @@ class Contour(VTKPythonAlgorithmBase):
     """
 
     def __init__(self, isovalues: Sequence[float] = (), array: str | None = None, normals: bool = True,
-                 gradients: bool = False,
-                 arrays: bool = True, device: Any = None) -> None:
+                 gradients: bool = False, arrays: bool = True, device: Any = None, scalars: bool = True) -> None:
         super().__init__(nInputPorts=1, inputType="vtkImageData", nOutputPorts=1, outputType="vtkPolyData")
         self._isovalues = [float(value) for value in isovalues]
         self._array, self._device = array, device
-        self._options = {"normals": normals, "gradients": gradients, "arrays": arrays}
+        self._options = {"normals": normals, "gradients": gradients, "arrays": arrays, "scalars": scalars}
         self._bound: tuple[Any, ...] = ()  # volume and what it was made of
 
     def SetValue(self, index: int, value: float) -> None:
@@ -164,6 +178,24 @@ class Contour(VTKPythonAlgorithmBase):
         """Return one isovalue."""
         return self._isovalues[index]
 
+    def SetNumberOfContours(self, number: int) -> None:
+        """Set the number of isovalues; new ones are 0."""
+        self.SetIsovalues((self._isovalues + [0.0] * number)[:number])
+
+    def GetNumberOfContours(self) -> int:
+        """Return the number of isovalues."""
+        return len(self._isovalues)
+
+    def GenerateValues(self, number: int, *ends: Any) -> None:
+        """Set isovalues evenly spaced from the first to the last of a range, given as two numbers or a pair."""
+        low, high = ends if len(ends) == 2 else ends[0]
+        self.SetIsovalues([float(value) for value in np.linspace(low, high, number)])
+
+    SetComputeNormals, ComputeNormalsOn, ComputeNormalsOff = _switch("normals")
+    SetComputeGradients, ComputeGradientsOn, ComputeGradientsOff = _switch("gradients")
+    SetComputeScalars, ComputeScalarsOn, ComputeScalarsOff = _switch("scalars")
+    SetInterpolateAttributes, InterpolateAttributesOn, InterpolateAttributesOff = _switch("arrays")
+
     def SetIsovalues(self, isovalues: Sequence[float]) -> None:
         """Set all isovalues."""
         if list(isovalues) != self._isovalues:
@@ -171,10 +203,14 @@ class Contour(VTKPythonAlgorithmBase):
             self.Modified()
 
     def SetArrayName(self, array: str | None) -> None:
-        """Choose a point array; None: the scalars."""
+        """Choose a point array; None: that of SetInputArrayToProcess, else the scalars."""
         if array != self._array:
             self._array = array
             self.Modified()
+
+    def SetInputData(self, image: Any) -> None:
+        """Set an image that no filter updates."""
+        self.SetInputDataObject(0, image)
 
     def GetOutput(self, port: int = 0) -> Any:
         """Return the surface, a vtkPolyData."""
@@ -184,8 +220,9 @@ class Contour(VTKPythonAlgorithmBase):
         """Called by VTK's pipeline."""
         image = vtkImageData.GetData(inInfo[0])
         output = vtkPolyData.GetData(outInfo)
-        made_of = image, image.GetMTime(), self._array
+        name = self._array or self.GetInputArrayInformation(0).Get(vtkDataObject.FIELD_NAME())
+        made_of = image, image.GetMTime(), name
         if self._bound[1:] != made_of:
-            self._bound = volume(image, self._array, self._device), *made_of
-        contour(self._bound[0], image, self._isovalues, self._array, output=output, **self._options)
+            self._bound = volume(image, name, self._device), *made_of
+        contour(self._bound[0], image, self._isovalues, name, output=output, **self._options)
         return 1

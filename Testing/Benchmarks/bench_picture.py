@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Times a ParaView user's wait from a new isovalue to the drawn picture: PMB Contour beside ParaView's Contour and
-vtkFlyingEdges3D. Runs in pvpython with a display. float32, normals on, scalars off, 1024 x 1024 pixels, milliseconds.
+vtkFlyingEdges3D. Runs in pvpython with a display. float32, the filters' defaults, 1024 x 1024 pixels, milliseconds.
 
 The first rows are of 8^3 samples, with next to no triangles: the time that ParaView itself takes.
 
 Columns: `first`, update and picture after Apply; `filter`, the filter's own execution; `update`, UpdatePipeline, with the
-filter; `render`, Render after it; `picture`, update and render together; `again`, the same picture drawn once more;
-`turn`, a picture of a drag with the mouse."""
+filter; `render`, Render after it until OpenGL is done; `picture`, update and render together; `again`, the same picture
+drawn once more; `turn`, a picture of a drag with the mouse."""
 import ctypes
 import glob
 import os
@@ -52,7 +52,7 @@ last_run = []  # of each row
 
 
 def measure(make, source, isovalue, changes, view, name):
-    contour = make(source)
+    contour, window = make(source), view.GetRenderWindow()
     contour.SetPropertyWithName(name_of_values(contour), [isovalue])
     filter_time = Stopwatch(contour.GetClientSideObject())
     update = milliseconds(contour.UpdatePipeline)
@@ -65,14 +65,16 @@ def measure(make, source, isovalue, changes, view, name):
         for _ in range(20):
             view.GetActiveCamera().Azimuth(3)
             view.InteractiveRender()
+            window.WaitForCompletion()
 
     turning = milliseconds(turn) / 20
     rows = []
     for i in range(changes):
         contour.SetPropertyWithName(name_of_values(contour), [isovalue + 1e-4 * (i + 1)])
         update = milliseconds(contour.UpdatePipeline)
-        render = milliseconds(lambda: simple.Render(view))
-        rows.append((filter_time.last, update, render, update + render, milliseconds(view.StillRender)))
+        render = milliseconds(lambda: (simple.Render(view), window.WaitForCompletion()))
+        again = milliseconds(lambda: (view.StillRender(), window.WaitForCompletion()))
+        rows.append((filter_time.last, update, render, update + render, again))
     median = numpy.median(rows, axis=0)
     triangles = contour.GetDataInformation().GetNumberOfCells()
     print(f"| {name} | {triangles:,} | {first:.1f} | " + " | ".join(f"{value:.1f}" for value in median) +

@@ -5,9 +5,11 @@
 
 #include "vtkCellData.h"
 #include "vtkDataArray.h"
+#include "vtkDataSetAttributes.h"
 #include "vtkExecutive.h"
 #include "vtkFloatArray.h"
 #include "vtkHyperTreeGrid.h"
+#include "vtkMultiBlockDataSet.h"
 #include "vtkNew.h"
 #include "vtkPointData.h"
 #include "vtkRectilinearGrid.h"
@@ -190,6 +192,49 @@ void TestNotFinite()
     PMB_EQUAL(messages.Warnings(), 1, "no finite sample at all is worth a warning");
   }
 }
+
+// Ignores flags of hidden points or cells that do not fit, with one warning per filter, also for many blocks.
+struct UnfitFlags
+{
+  std::string Words; // in the warning
+  bool OfCells;
+  int Size, Type, Components;
+  vtkIdType More; // tuples than there are points or cells
+};
+
+void TestUnfit(const UnfitFlags& unfit)
+{
+  auto image = MakeImage(10, 10, unfit.Size, VTK_FLOAT, Distance(4.2, 4.4, 4.6));
+  auto expected = Contour(image, 6);
+  auto flags = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(unfit.Type));
+  flags->SetName(vtkDataSetAttributes::GhostArrayName());
+  flags->SetNumberOfComponents(unfit.Components);
+  flags->SetNumberOfTuples(unfit.More + (unfit.OfCells ? image->GetNumberOfCells() : image->GetNumberOfPoints()));
+  flags->Fill(vtkDataSetAttributes::HIDDENCELL | vtkDataSetAttributes::HIDDENPOINT);
+  unfit.OfCells ? image->GetCellData()->AddArray(flags) : image->GetPointData()->AddArray(flags);
+
+  vtkNew<vtkMultiBlockDataSet> blocks;
+  blocks->SetBlock(0, image);
+  blocks->SetBlock(1, image);
+  for (vtkDataObject* input : { static_cast<vtkDataObject*>(image), static_cast<vtkDataObject*>(blocks) })
+  {
+    vtkNew<vtkPMBContourFilter> filter;
+    Messages messages(filter);
+    filter->SetInputDataObject(input);
+    for (double isovalue : { 5.9, 6.0 })
+    {
+      filter->SetValue(0, isovalue);
+      filter->Update();
+    }
+    auto* mesh = vtkPolyData::SafeDownCast(filter->GetOutputDataObject(0));
+    std::string difference;
+    PMB_CHECK(expected->GetNumberOfCells() > 10 && (!mesh || SameBytes(mesh, expected, difference)), difference);
+    PMB_EQUAL(messages.Errors(), 0, unfit.Words + ": errors: " + messages.Text());
+    PMB_EQUAL(messages.Warnings(), 1, unfit.Words + ": warnings: " + messages.Text());
+    PMB_CHECK(Has(messages.Text(), unfit.Words), unfit.Words << ": " << messages.Text());
+    PMB_CHECK(Has(filter->GetLastRunSummary(), " points in "), unfit.Words << ": " << filter->GetLastRunSummary());
+  }
+}
 }
 
 int TestPMBContourFilterBadInput(int, char*[])
@@ -201,5 +246,14 @@ int TestPMBContourFilterBadInput(int, char*[])
   TestOtherInput();
   TestIsovaluesNotFinite();
   TestNotFinite();
+  const UnfitFlags unfit[] = { { "920 tuples", false, 10, VTK_UNSIGNED_CHAR, 1, -80 },
+    { "730 tuples", true, 10, VTK_UNSIGNED_CHAR, 1, 1 }, { "99 tuples", false, 1, VTK_UNSIGNED_CHAR, 1, -1 },
+    { "of the points has 1000 tuples of 1 double", false, 10, VTK_DOUBLE, 1, 0 },
+    { "of the cells has 729 tuples of 2 unsigned char", true, 10, VTK_UNSIGNED_CHAR, 2, 0 },
+    { "of the cells has 81 tuples of 2 unsigned char", true, 1, VTK_UNSIGNED_CHAR, 2, 0 } };
+  for (const UnfitFlags& one : unfit)
+  {
+    TestUnfit(one);
+  }
   return Result();
 }

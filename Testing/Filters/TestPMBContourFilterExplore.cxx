@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Suggested isovalues and their use, the histogram's table. (Many isovalues in the same memory: Testing/GPU/gpu_plugin_tests.py.)
+// Suggested isovalues and their use, the histogram's table.
 #include "PMBTesting.h"
 
 #include "vtkCallbackCommand.h"

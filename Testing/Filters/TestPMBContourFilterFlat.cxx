@@ -6,6 +6,7 @@
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
 #include "vtkDataArray.h"
+#include "vtkDataSetAttributes.h"
 #include "vtkDoubleArray.h"
 #include "vtkIdList.h"
 #include "vtkNew.h"
@@ -106,6 +107,23 @@ void TestArrays()
   PMB_EQUAL(bare->GetPointData()->GetNumberOfArrays() + bare->GetCellData()->GetNumberOfArrays(), 0, "arrays off");
 }
 
+// Isolines leave out hidden cells and points. (Triangles, also after changes: the fuzzer, and Testing/Kernels.)
+void TestHidden()
+{
+  const char* name = vtkDataSetAttributes::GhostArrayName();
+  auto image = MakeImage(40, 40, 1, VTK_FLOAT, Distance(19.3, 18.7, 0)),
+       cells = MakeImage(39, 39, 1, VTK_FLOAT, Gyroid(5));
+  const vtkIdType all = Contour(image, 12.5)->GetNumberOfLines();
+  image->GetCellData()->AddArray(MakeArray(cells, name, VTK_UNSIGNED_CHAR, 1, 0,
+    [](int i, int, int) { return i < 19 ? vtkDataSetAttributes::HIDDENCELL : 0; }));
+  auto half = Contour(image, 12.5);
+  const double first = half->GetBounds()[0];
+  PMB_CHECK(half->GetNumberOfLines() < all && first >= 19, "lines from hidden cells, from x = " << first);
+  image->GetPointData()->AddArray(
+    MakeArray(image, name, VTK_UNSIGNED_CHAR, 1, 0, [](int, int, int) { return vtkDataSetAttributes::HIDDENPOINT; }));
+  PMB_EQUAL(Contour(image, 12.5)->GetNumberOfLines(), vtkIdType(0), "lines of hidden points");
+}
+
 // As for surfaces: a warning names the range of finite, visible samples within the image.
 void TestRange()
 {
@@ -141,5 +159,6 @@ int TestPMBContourFilterFlat(int, char*[])
   TestPlane(1, 25, 27, VTK_SHORT);
   TestArrays();
   TestRange();
+  TestHidden();
   return Result();
 }

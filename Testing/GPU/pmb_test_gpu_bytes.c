@@ -168,25 +168,6 @@ static void scan_epochs_wrap_around(void)
   }
 }
 
-/* Histograms between meshes: the volume is uploaded once, and the meshes are right. */
-static void histogram_beside_isovalues(void)
-{
-  OWNED_CONTEXT gpu = gpu_new(0);
-  int64_t crossed[50];
-  const pmb_histogram_request request = {
-    .struct_size = sizeof request, .low = -1.5, .high = 1.5, .bins = 50, .crossed = crossed
-  };
-  OWNED_SUBJECTS s = subjects_of(70);
-  bind_to(gpu, &s.volume[0].view);
-  for (int n = 0; n < 3; n++) {
-    const int64_t before = info_of(gpu).bytes;
-    CHECK_STATUS(gpu, pmb_histogram(gpu, &request), PMB_OK);
-    CHECK(info_of(gpu).bytes == before, "host memory grew from %d to %d bytes", (int)before, (int)info_of(gpu).bytes);
-    gives_subject(gpu, &s, 0, "after a histogram");
-  }
-  CHECK(info_of(gpu).uploads == 1, "%d uploads", (int)info_of(gpu).uploads);
-}
-
 /* clang-format off */
 TEST_MAIN(
   CASE(large)
@@ -195,5 +176,4 @@ TEST_MAIN(
   CASE(bricks_on_demand)
   CASE(bricks_stay)
   CASE(scan_epochs_wrap_around)
-  CASE(histogram_beside_isovalues)
 )

@@ -131,7 +131,7 @@ static pmb_particle_array array_to_device(pmb_particle_array array, int componen
   return array;
 }
 
-/* Particles in device memory give the same mesh as in host memory. Pointers that contradict on_device are refused. */
+/* Particles in device memory give the same mesh as in host memory, also in device memory. Pointers that contradict on_device are refused. */
 static void particles_on_device(void)
 {
   pmb_context *contexts[2] = { gpu_new(0), cpu_new() };
@@ -141,6 +141,7 @@ static void particles_on_device(void)
   for (int round = 0; round < 15; round++) {
     static cloud c;
     OWNED_CLOUD_MESH host, device;
+    OWNED_MESH emitted;
     pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
     fill_cloud(&c, &rng, 3, 0);
     pmb_particle_request request = request_for(&c, round % KERNELS, round / 2), *r = &request;
@@ -151,6 +152,15 @@ static void particles_on_device(void)
     r->on_device = 1;
     cloud_extract(contexts[0], particles[0], r, &c, PMB_FLOAT32, PMB_INT32, &device);
     cloud_mesh_equal(&host, &device, "from device memory");
+    mesh_make(&emitted, host.mesh.sizes, PMB_FLOAT32, PMB_INT32);
+    const pmb_mesh there = mesh_to_device(&emitted);
+    pmb_mesh view = there;
+    view.scalars = NULL;
+    view.cells = NULL;
+    CHECK_STATUS(contexts[0], pmb_particles_emit(particles[0], &view), PMB_OK);
+    mesh_from_device(&there, &emitted);
+    CHECK(emitted.sizes.points > 0 && mesh_equal(&host.mesh, &emitted, "in device memory"), "%lld points",
+      (long long)emitted.sizes.points);
     r->on_device = 0;
     CHECK_STATUS(contexts[0], pmb_particles_count(particles[0], r, &sizes), PMB_INVALID);
     r->on_device = 1;
@@ -213,36 +223,12 @@ static void opengl(void)
   }
 }
 
-/* Emits into device memory. */
-static void on_device(void)
-{
-  static cloud c;
-  test_rng rng = { 77 };
-  OWNED_CLOUD_MESH host;
-  OWNED_MESH m;
-  OWNED_CONTEXT gpu = gpu_new(0);
-  fill_cloud(&c, &rng, 3, 0);
-  const pmb_particle_request request = request_for(&c, PMB_KERNEL_POLYNOMIAL, 3);
-  OWNED_PARTICLES particles = particles_new(gpu);
-  cloud_extract(gpu, particles, &request, &c, PMB_FLOAT32, PMB_INT64, &host);
-  mesh_make(&m, host.mesh.sizes, PMB_FLOAT32, PMB_INT64);
-  const pmb_mesh arrays = mesh_to_device(&m);
-  pmb_mesh view = arrays;
-  view.scalars = NULL;
-  view.cells = NULL;
-  CHECK_STATUS(gpu, pmb_particles_emit(particles, &view), PMB_OK);
-  mesh_from_device(&arrays, &m);
-  CHECK(
-    m.sizes.points > 0 && mesh_equal(&host.mesh, &m, "in device memory"), "%lld points", (long long)m.sizes.points);
-}
-
 /* clang-format off */
 TEST_MAIN(
   CASE(fluid)
   CASE(too_many_rows_or_no_particles)
   CASE(device_memory)
   CASE(beside_contours)
-  CASE(on_device)
   CASE(particles_on_device)
   CASE(opengl)
 )

@@ -82,7 +82,4 @@ double ref_load(pmb_type type, const void *p);
 int64_t ref_samples(const pmb_volume *volume);
 int64_t ref_bricks(const pmb_volume *volume);
 
-/* Lower and upper corner of a cell's edge. Corner c lies at (c & 1, c >> 1 & 1, c >> 2). */
-extern const int ref_edge_corners[12][2];
-
 #endif

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays and data sets to choose from: any name, any number of components, changed samples; blocks."""
+"""Arrays and data sets to choose from: any name, any number of components, changed samples; blocks; damaged steps."""
+import os
+import tempfile
+
 import numpy
-from paraview import simple
+from paraview import servermanager, simple
 from paraview.vtk.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonDataModel import (vtkMultiBlockDataSet, vtkNonOverlappingAMR, vtkPartitionedDataSet,
                                            vtkPartitionedDataSetCollection, vtkUniformGrid)
+from vtkmodules.vtkIOXML import vtkXMLImageDataWriter
 
-from plugin_testing import ball, equal, image, load_plugin, output, producer, run, true
+from plugin_testing import (Messages, ball, counts, equal, flying_edges, image, load_plugin, output, producer, run,
+                            true)
 
 NAMES = (None, "x" * 5000, "Normals", "Gradients", "a/b", "it's \"quoted\"", "<&>", " ", "%s", "\u6570\u636e",
          "d\u00e9j\u00e0")  # not "", which ends ParaView, with stock Contour too
@@ -74,5 +79,31 @@ def blocks():
         equal(prop.FindDomain("vtkSMDataTypeDomain").IsInDomain(prop), 1, f"{composite.GetClassName()} as input")
 
 
+def damaged_step():
+    """A step whose file is cut off or gone: the reader's message and no surface; the other steps have theirs."""
+    dims = (40, 37, 35)
+    with tempfile.TemporaryDirectory() as folder:
+        steps = [os.path.join(folder, f"{n}.vti") for n in range(4)]
+        data = [image({"samples": ball(dims) + n}, dims) for n in range(4)]
+        for path, volume in zip(steps, data):
+            writer = vtkXMLImageDataWriter()
+            writer.SetFileName(path)
+            writer.SetInputData(volume)
+            writer.Write()
+        os.truncate(steps[1], 5000)
+        os.remove(steps[2])
+        for limit in (0, 1):
+            reader = simple.XMLImageDataReader(FileName=steps)
+            proxy = simple.PMBContour(Input=reader, ContourBy=["POINTS", "samples"], Isosurfaces=[90.25], MemoryLimit=limit,
+                                      RemoveDegenerateTriangles=0)
+            for step in (0, 1, 3, 2, 0):
+                with Messages() as log:
+                    proxy.UpdatePipeline(time=step)
+                fails = step in (1, 2)
+                expected = (0, 0) if fails else counts(flying_edges(data[step], 90.25))
+                equal("rror" in log.text(), fails, f"step {step}, limit {limit}: an error in {log.text()!r}")
+                equal(counts(servermanager.Fetch(proxy)), expected, f"step {step}, limit {limit}: points and triangles")
+
+
 load_plugin()
-run(array_names, blocks)
+run(array_names, blocks, damaged_step)

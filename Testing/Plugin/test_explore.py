@@ -4,6 +4,7 @@ import numpy
 from paraview import simple
 from paraview.modules.vtkRemotingServerManager import vtkSMProxyManager, vtkSMUndoStack, vtkSMUndoStackBuilder
 from paraview.vtk.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonDataModel import vtkRectilinearGrid
 
 from plugin_testing import (Messages, ball, equal, flying_edges, image, load_plugin, near, output, producer, run,
                             true)
@@ -143,6 +144,9 @@ def histogram():
     simple.Render(view)
     equal((view.BottomAxisTitle, view.LeftAxisTitle), ("density", "size"), "titles that somebody typed")
     simple.Delete(view)
+    with Messages() as log:  # not image data
+        simple.PMBIsovalueHistogram(Input=producer(vtkRectilinearGrid())).UpdatePipeline()
+    equal((log.text().count("ERROR"), log.text().count("Resample To Image")), (1, 1), log.text())
 
 
 def curve_of_the_panel():

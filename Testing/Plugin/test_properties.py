@@ -3,10 +3,10 @@
 
 import numpy
 from paraview import simple
-from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from paraview.vtk.util.numpy_support import numpy_to_vtk
 
-from plugin_testing import (Messages, ball, counts, equal, flying_edges, image, load_plugin, near, output, point_array,
-                            points, producer, run, true)
+from plugin_testing import (Messages, arrays_of, ball, counts, equal, image, load_plugin, near, output, points, producer,
+                            run, true)
 
 DIMS = (40, 37, 35)
 # name, label, default, panel visibility
@@ -80,45 +80,54 @@ def default_isovalue():
     equal(len(values), 1, "initial isovalues")
     near(values[0], 0.5 * (low + high), 1e-4 * (high - low), "default isovalue: the middle of the array's range")
     true(output(proxy).GetNumberOfPolys() > 0, "the defaults give no surface")
+    samples = ball(DIMS)
+    samples[0, 0, 0] = numpy.inf  # so is the middle of the range: the suggested isovalue is drawn
+    proxy = simple.PMBContour(Input=producer(image({"distance": samples}, DIMS)))
+    with Messages() as log:
+        true(list(proxy.Isosurfaces) == [numpy.inf] and output(proxy).GetNumberOfPolys() > 1000, "a surface")
+    true(log.text().count("arning:") == 1 and "suggested" in log.text(), f"one warning says which; got {log.text()!r}")
 
 
-def names_of(data):
-    return sorted(data.GetArrayName(i) for i in range(data.GetNumberOfArrays()))
+# Properties, and values that have to reach the filter; its own tests check what it makes of them.
+NUMBERS = {**dict.fromkeys(("ComputeNormals", "ComputeGradients", "ComputeScalars", "InterpolateAttributes", "Use64BitIds",
+                            "ComputeMeasures", "ChooseArrays"), (0, 1, 0)),
+           "DeviceIndex": (3, -1), "DeviceMemoryLimit": (0.25, 0.0), "NumberOfThreads": (2, 0), "MemoryLimit": (7, 0),
+           "PiecesFileName": ("of.pvtp", "")}
+# Words, which the panel and scripts have, for the filter's 0, 1, 2.
+WORDS = {"NormalEstimator": ("Central Differences", "Forward Differences", "Sobel 3x3x3"),
+         "OutputPointsPrecision": ("Single", "Double", "Same as input"),
+         "RemoveDegenerateTriangles": ("Off", "On", "On, one point per sheet"),
+         "Device": ("Automatic", "CPU", "GPU (CUDA)")}
 
 
-# Whether a property's value changes the output; the filter's own tests check the output.
-EFFECTS = [
-    ({"ComputeNormals": 0}, lambda mesh: names_of(mesh.GetPointData()), ["distance", "ramp"]),
-    ({"ComputeGradients": 1}, lambda mesh: names_of(mesh.GetPointData()), ["Gradients", "Normals", "distance", "ramp"]),
-    ({"ComputeScalars": 0}, lambda mesh: names_of(mesh.GetPointData()), ["Normals", "ramp"]),
-    ({"InterpolateAttributes": 0}, lambda mesh: names_of(mesh.GetPointData()), ["Normals", "distance"]),
-    ({"OutputPointsPrecision": "Single"}, lambda mesh: str(points(mesh).dtype), "float32"),
-    ({"OutputPointsPrecision": "Double"}, lambda mesh: str(points(mesh).dtype), "float64"),
-    ({"OutputPointsPrecision": "Same as input"}, lambda mesh: str(points(mesh).dtype), "float32"),
-    ({"Use64BitIds": 0}, lambda mesh: mesh.GetPolys().GetConnectivityArray().GetDataTypeSize(), 4),
-    ({"Use64BitIds": 1}, lambda mesh: mesh.GetPolys().GetConnectivityArray().GetDataTypeSize(), 8),
-    ({}, lambda mesh: bool(mesh.GetPolys().GetOffsetsArray().HasStandardMemoryLayout()),
-     simple.GetParaViewVersion() < (6, 1)),
-    ({"ContourValues": []}, counts, (0, 0)),
-]
+def reach_the_filter():
+    """Also the numbers and booleans of older scripts in place of words."""
+    proxy = contour()
+    client = filter_of(proxy)
 
+    def check(name, value, expected):
+        proxy.SetPropertyWithName(name, value)
+        proxy.UpdateVTKObjects()
+        equal(getattr(client, f"Get{name}")(), expected, f"{name} of the filter, set to {value!r}")
 
-def effects():
-    for options, look, expected in EFFECTS:
-        equal(look(output(contour(**options))), expected, f"{options}")
+    for name, values in NUMBERS.items():
+        for value in values:
+            check(name, value, value)
+    for name, words in WORDS.items():
+        for number, word in enumerate(words):
+            for value in (word, number, *([bool(number)] if number < 2 else [])):
+                check(name, value, number)
+                equal(proxy.GetProperty(name).GetData(), word, f"{name}, set to {value!r} and read back")
     values = [90.25, 95.0, 90.25]
-    parts = [counts(output(contour(ContourValues=[value]))) for value in values]
-    equal(counts(output(contour(ContourValues=values))), tuple(map(sum, zip(*parts))), "sizes of three isovalues")
+    proxy.Isosurfaces = values
+    proxy.UpdateVTKObjects()
+    equal([client.GetValue(i) for i in range(client.GetNumberOfContours())], values, "isovalues")
+    equal(counts(output(contour(ContourValues=[]))), (0, 0), "sizes without isovalues")
+    equal(bool(output(contour()).GetPolys().GetOffsetsArray().HasStandardMemoryLayout()),
+          simple.GetParaViewVersion() < (6, 1), "offsets in memory")
 
 
-def normal_estimators():
-    """Each gives different normals, also by its name in Python; the panel shows the choice if it has an effect."""
-    seen = []
-    for name in ("Central Differences", "Forward Differences", "Sobel 3x3x3"):
-        proxy = contour(NormalEstimator=name)
-        seen.append(point_array(output(proxy), "Normals").tobytes())
-        equal(proxy.NormalsBy, name, "the property read back")
-    equal(len(set(seen)), 3, "different normals")
+def normals_by_is_shown():
     tags = contour().SMProxy.GetProperty("NormalEstimator").GetHints()
     expression = tags.FindNestedElementByName("PropertyWidgetDecorator").FindNestedElementByName("Expression")
     shown_with = {expression.GetNestedElement(n).GetAttribute("property")
@@ -126,62 +135,19 @@ def normal_estimators():
     equal(shown_with, {"ComputeNormals", "ComputeGradients"}, "what shows the property")
 
 
-def remove_degenerate():
-    """Each choice by its name, and by the number or boolean of older scripts."""
-    z, y, x = numpy.mgrid[0:20, 0:20, 0:20]
-    data = image({"steps": numpy.abs(x - 10) - numpy.abs(y - 10) + 0 * z}, (20, 20, 20))
-    sizes = []
-    for word, values in (("Off", (0, False)), ("On", (1, True)), ("On, one point per sheet", (2,))):
-        for value in (word, *values):
-            proxy = contour(data, RemoveDegenerateTriangles=value, SelectInputScalars=["POINTS", "steps"],
-                            ContourValues=[0.0])
-            sizes.append(counts(output(proxy)))
-            equal(proxy.RemoveDegenerateTriangles, word, f"{value!r} read back")
-    off, on, split = sizes[0], sizes[3], sizes[6]
-    equal(sizes, [off] * 3 + [on] * 3 + [split] * 2, "sizes by word, number and truth value")
-    equal(off, counts(flying_edges(data, 0.0)), "points and triangles, against vtkFlyingEdges3D")
-    true(on[0] < split[0] and on[1] == split[1] < off[1], f"points and triangles: {sizes}")
-
-
 def choose_arrays():
     data = two_arrays()
-    for name, attributes in (("ramp2", data.GetPointData()), ("cell", data.GetCellData()), ("cell2", data.GetCellData())):
-        count = data.GetNumberOfPoints() if name == "ramp2" else data.GetNumberOfCells()
-        array = numpy_to_vtk(numpy.arange(count), deep=True)
-        array.SetName(name)
-        attributes.AddArray(array)
-    everything = (["Normals", "distance", "ramp", "ramp2"], ["cell", "cell2"])
+    cells = numpy_to_vtk(numpy.arange(data.GetNumberOfCells()), deep=True)
+    cells.SetName("cell")
+    data.GetCellData().AddArray(cells)
     proxy = contour(data)
-
-    def result():
+    equal((list(proxy.PointArrays), list(proxy.CellArrays)), (["distance", "ramp"], ["cell"]), "to choose from, all ticked")
+    for choose, chosen, expected in ((0, ([], []), ["Normals", "cell", "distance", "ramp"]),
+                                     (1, (["ramp"], []), ["Normals", "distance", "ramp"]),
+                                     (1, (["unknown"], ["cell"]), ["Normals", "cell", "distance"])):
+        proxy.ChooseArrays, (proxy.PointArrays, proxy.CellArrays) = choose, chosen
         mesh = output(proxy)
-        return names_of(mesh.GetPointData()), names_of(mesh.GetCellData())
-
-    equal(result(), everything, "arrays by default")
-    equal(list(proxy.PointArrays), ["distance", "ramp", "ramp2"], "point arrays to choose from, all ticked")
-    equal(list(proxy.CellArrays), ["cell", "cell2"], "cell arrays to choose from, all ticked")
-    proxy.PointArrays, proxy.CellArrays = ["ramp"], ["cell2"]
-    equal(result(), everything, "arrays without Choose Arrays")
-    proxy.ChooseArrays = 1
-    equal(result(), (["Normals", "distance", "ramp"], ["cell2"]), "arrays that were chosen")
-    proxy.PointArrays, proxy.CellArrays = ["ramp2", "unknown"], []
-    equal(result(), (["Normals", "distance", "ramp2"], []), "other arrays")
-    proxy.PassArrays = 0
-    equal(result(), (["Normals", "distance"], []), "arrays without Pass Arrays")
-
-
-def measures():
-    """Compute Surface Measures: field data of each isovalue, also on the client."""
-    names = ["Isovalue", "Area", "Volume", "Closed", "EulerNumber", "Components", "BoundaryEdges", "NonManifoldEdges"]
-    data = image({"distance": ball(DIMS)}, DIMS)
-    fields = output(contour(data)).GetFieldData()
-    equal([name for name in names if fields.HasArray(name)], [], "measures though switched off")
-    proxy = contour(data, ContourValues=[90.25, 87.5], ComputeMeasures=1)
-    fields = output(proxy).GetFieldData()
-    values = {name: list(vtk_to_numpy(fields.GetArray(name))) for name in names}
-    equal([values[name] for name in ("Isovalue", *names[3:])], [[90.25, 87.5], [1, 1], [2, 2], [1, 1], [0, 0], [0, 0]],
-          "the numbers")
-    near(proxy.GetFieldDataInformation()["Area"].GetRange()[1], max(values["Area"]), 0.0, "the area that the client knows")
+        equal(sorted([*arrays_of(mesh.GetPointData()), *arrays_of(mesh.GetCellData())]), expected, f"arrays with {chosen}")
 
 
 # Names of the properties in scripts, which ParaView makes from the labels. A changed label breaks users' scripts.
@@ -198,10 +164,6 @@ def names_by_label():
     every = set(dir(simple.Calculator(Input=source))) & set(dir(simple.Slice(Input=source)))
     for make, names in ((simple.PMBContour, NAMES), (simple.PMBIsovalueHistogram, {"Bins", "ContourBy", "Input"})):
         equal(set(dir(make(Input=source))) - (every - {"Input"}), names, "names in scripts")
-    settings = {"Use64bitIds": 1, "CPUThreads": 2, "GPUIndex": 0, "GPUMemoryLimit": 1.5}
-    proxy = simple.PMBContour(Input=source, ContourBy=["POINTS", "distance"], **settings)
-    internal = ("Use64BitIds", "NumberOfThreads", "DeviceIndex", "DeviceMemoryLimit")
-    equal([proxy.SMProxy.GetProperty(name).GetElement(0) for name in internal], list(settings.values()), "their values")
 
 
 def filter_of(proxy):
@@ -212,16 +174,8 @@ def filter_of(proxy):
 
 
 def device():
-    """Run On and its advanced settings reach the filter, and Last Run names the device."""
-    proxy = contour(Device="GPU (CUDA)", DeviceIndex=3, DeviceMemoryLimit=0.25)
-    proxy.UpdateVTKObjects()
-    filter_ = filter_of(proxy)
-    equal((filter_.GetDevice(), filter_.GetDeviceIndex(), filter_.GetDeviceMemoryLimit()), (2, 3, 0.25), "settings")
-    entries = proxy.GetProperty("Device").SMProperty.GetDomain("enum")
-    equal([entries.GetEntryText(i) for i in range(entries.GetNumberOfEntries())], ["Automatic", "CPU", "GPU (CUDA)"],
-          "devices to choose from")
-    proxy.SetPropertyWithName("DeviceIndex", -1)
-    proxy.SetPropertyWithName("DeviceMemoryLimit", 0.0)
+    """Last Run names the device, or why it is another one."""
+    proxy = contour(Device="GPU (CUDA)")
     with Messages() as log:
         mesh = output(proxy)
         proxy.Isosurfaces = [95.0]
@@ -302,5 +256,5 @@ def copied_from_contour():
 
 
 load_plugin()
-run(panel, hints, default_isovalue, effects, normal_estimators, remove_degenerate, choose_arrays, measures,
-    device, release, names_by_label, copied_from_contour, last_run)
+run(panel, hints, default_isovalue, reach_the_filter, normals_by_is_shown, choose_arrays, device, release, names_by_label,
+    copied_from_contour, last_run)

@@ -2,6 +2,7 @@
 """pmb.contour and pmb.Volume: where points lie, orders of axes, options, and what a volume tells."""
 import doctest
 import importlib
+import resource
 import subprocess
 import sys
 
@@ -112,6 +113,23 @@ def test_volume_keeps_the_summary(ball):
         assert len(volume.contour(-0.5).points) == 0
     with pytest.raises(ValueError, match="closed"):
         volume.contour(0)
+
+
+def test_time_steps_allocate_nothing():
+    x, y, z = np.ogrid[-3:3:96j, -3:3:96j, -3:3:96j]
+    fields = [np.asarray(np.sin(x + at) + np.sin(y - at) + np.sin(z), np.float32) for at in (0, 0.7, 1.4)]
+    meshes, used = [pmb.contour(field, 0.5) for field in fields], []
+    samples = fields[0].copy()
+    with pmb.Volume(samples) as volume:
+        for step in range(60):
+            np.copyto(samples, fields[step % 3])
+            volume.update()
+            mesh = volume.contour(0.5)
+            assert np.array_equal(mesh.points, meshes[step % 3].points)
+            assert np.array_equal(mesh.triangles, meshes[step % 3].triangles)
+            with open("/proc/self/statm", encoding="ascii") as pages:
+                used.append(int(pages.read().split()[1]) * resource.getpagesize())
+    assert used[-1] - used[19] < samples.nbytes / 4
 
 
 def test_gradients_and_estimators():

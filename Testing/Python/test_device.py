@@ -84,11 +84,9 @@ def test_strides(ball):
 def test_volume_follows_its_array(ball):
     torch = pytest.importorskip("torch")
     tensor = torch.as_tensor(ball, device="cuda")
-    volume = pmb.Volume(tensor)
-    same(volume.contour(-0.5), pmb.contour(ball, -0.5, device="cpu"))
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
-        torch.cuda._sleep(20_000_000)  # the change is far from done when update() is called
+        torch.cuda._sleep(20_000_000)  # the change is far from done when the volume is made
         tensor += 0.25
         volume = pmb.Volume(tensor)
     same(volume.contour(-0.25), pmb.contour(ball + 0.25, -0.25, device="cpu"))
@@ -137,7 +135,6 @@ def test_pictures(ball):
     (lambda t: pmb.contour(np.zeros(t.shape), -0.5, arrays={"a": t}), TypeError, "not in host memory"),
     (lambda t: pmb.contour(t, -0.5, arrays={"a": t.T.contiguous().T}), ValueError, "make it contiguous"),
     (lambda t: pmb.contour(t.half(), -0.5), TypeError, "float16.*convert it there"),
-    (lambda t: pmb.contour(t[0], -0.5), ValueError, "three axes"),
     (lambda t: pmb.contour(t.clone().requires_grad_(), -0.5), TypeError, "grad"),
     (lambda t: pmb.contour(t + 1j, -0.5), TypeError, "complex128"),
     (lambda t: pmb.contour(t[:0], -0.5), ValueError, "at least one sample"),
@@ -145,7 +142,6 @@ def test_pictures(ball):
     (lambda t: pmb.contour(Interface(pmb.DeviceArray.from_host(np.zeros((3, 3, 3))), mask=t), 1), TypeError, "mask"),
     (lambda t: pmb.contour(Interface(pmb.DeviceArray.from_host(np.zeros((3, 3, 3))), data=(64, False)), 1), ValueError,
      "host memory"),
-    (lambda t: pmb.particles(t, 0.5), ValueError, r"\(n, 3\)"),
     (lambda t: pmb.particles(t[0, :, :3], 0.5, masses=np.ones(t.shape[1])), TypeError, "not on cuda:0"),
 ])
 def test_wrong_input(ball, spoil, error, words):

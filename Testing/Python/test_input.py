@@ -9,21 +9,13 @@ import subprocess
 import sys
 import threading
 import time
+import types
 
 import numpy as np
 import pytest
 from conftest import contour_at_once, make_ball
 
 import pmb
-
-
-class Interface:
-    """An array known by one protocol alone."""
-
-    def __init__(self, values, names):
-        self._values = values
-        for name in names:
-            setattr(self, name, getattr(values, name))
 
 
 class DLPack:
@@ -40,7 +32,7 @@ class DLPack:
 def test_protocols(ball):
     expected = pmb.contour(ball, -0.5)
     memory = memoryview(array.array("d", ball.ravel())).cast("B").cast("d", ball.shape)
-    for given in (memory, Interface(ball, ["__array_interface__"]), DLPack(ball), ball.tolist()):
+    for given in (memory, types.SimpleNamespace(__array_interface__=ball.__array_interface__), DLPack(ball), ball.tolist()):
         assert np.array_equal(pmb.contour(given, -0.5).points, expected.points)
     assert np.shares_memory(pmb.Volume(DLPack(ball))._array, ball)
 
@@ -66,7 +58,14 @@ def test_conversions(ball):
     volume.update()
     assert volume.info()["maximum"] == 0
     masked = np.ma.masked_array(ball, np.arange(ball.size).reshape(ball.shape) % 7 == 0)
-    assert np.array_equal(pmb.contour(masked, -0.5).points, pmb.contour(ball, -0.5, mask=~masked.mask).points)
+    shown = pmb.contour(ball, -0.5, mask=~masked.mask)
+    assert np.array_equal(pmb.contour(masked, -0.5).points, shown.points)
+    half = np.broadcast_to(np.arange(21)[:, None, None] < 10, ball.shape)
+    assert np.array_equal(pmb.contour(masked, -0.5, mask=half).points,
+                          pmb.contour(ball, -0.5, mask=half & ~masked.mask).points)
+    arrays = {"real": masked, "integer": np.ma.masked_array(ball.astype(int), masked.mask)}
+    for array in pmb.contour(ball, -0.5, arrays=arrays).arrays.values():
+        assert 0 < np.isnan(array).mean() < 1
     locked = ball.copy()
     locked.flags.writeable = False
     assert np.shares_memory(pmb.Volume(locked)._array, locked)
@@ -74,15 +73,12 @@ def test_conversions(ball):
 
 @pytest.mark.parametrize("given, error, words", [
     (np.zeros((4, 4)), ValueError, ["(4, 4)", "float64"]),
-    (np.zeros((4, 4, 4, 1), "i2"), ValueError, ["(4, 4, 4, 1)", "int16"]),
     (np.zeros((4, 0, 4), "f4"), ValueError, ["(4, 0, 4)", "float32"]),
     (np.zeros((4, 4, 4), complex), TypeError, ["(4, 4, 4)", "complex128"]),
     (np.zeros((4, 4, 4), object), TypeError, ["(4, 4, 4)", "object"]),
-    (np.zeros((4, 4, 4), "M8[s]"), TypeError, ["(4, 4, 4)", "datetime64[s]"]),
     (np.zeros((4, 4, 4), "g"), TypeError, ["(4, 4, 4)", "longdouble" if np.longdouble().itemsize == 8 else "float128"]),
     (DLPack(np.zeros((4, 4, 4)), (2, 0)), TypeError, ["(4, 4, 4)", "float64", "GPU"]),
     ([[[0, 1], [2]]], TypeError, ["list"]),
-    (None, TypeError, ["None"]),
     ("scan.nrrd", TypeError, ["'scan.nrrd'"]),
 ])
 def test_wrong_volumes(given, error, words):
@@ -95,17 +91,14 @@ def test_wrong_volumes(given, error, words):
     (dict(isovalue=np.nan), ValueError, "nan"),
     (dict(isovalue=[[1.0]]), ValueError, r"\(1, 1\)"),
     (dict(isovalue=["1"]), TypeError, r"\['1'\]"),
-    (dict(isovalue=None), TypeError, "None"),
     (dict(spacing=(1, 1)), ValueError, "spacing has 3"),
     (dict(spacing=(0, 0, 0)), ValueError, "one place"),
     (dict(spacing=(0, 1, 1)), ValueError, "index_to_world"),
-    (dict(origin=(np.inf, 0, 0)), ValueError, "index_to_world"),
     (dict(direction=np.eye(2)), ValueError, r"\(2, 2\)"),
     (dict(mask=np.ones((2, 2, 2), bool)), ValueError, r"\(2, 2, 2\)"),
     (dict(mask=np.ones((4, 4, 4))), TypeError, "float64"),
     (dict(arrays=[np.ones((4, 4, 4))]), TypeError, "dict"),
     (dict(arrays={"a": np.ones((2, 2, 2))}), ValueError, r"'a'.*\(2, 2, 2\)"),
-    (dict(arrays={"a": np.ones((4, 4, 4), complex)}), TypeError, "complex"),
     (dict(device="tpu"), ValueError, "tpu"),
 ])
 def test_wrong_options(options, error, words):
@@ -155,8 +148,9 @@ def test_volume_in_use():
         copy.copy(volume)
     with pytest.raises(ValueError, match="-1"):
         volume.suggest(-1)
-    with pytest.raises(ValueError, match="set them there"):
-        pmb.contour(volume, 0.5, direction=np.eye(3))
+    for call in (pmb.contour, pmb.render):
+        with pytest.raises(ValueError, match="set them there"):
+            call(volume, 0.5, direction=np.eye(3))
 
 
 def test_threads_at_once(ball):
@@ -197,6 +191,7 @@ def test_interrupt_within_100_ms(name):
     """Of processor time on one thread, so that other programs of the machine do not count."""
     noise = np.random.default_rng(1).random((256, 256, 256), dtype=np.float32)
     points = np.random.default_rng(1).random((300000, 3)) * 67
+    pmb.set_threads(1)  # of what is made from here on
     volume = pmb.Volume(noise, device="cpu")
     mesh = volume.contour(0.9)
     call = {"contour": lambda: pmb.contour(noise, 0.9, device="cpu"),
@@ -213,7 +208,6 @@ def test_interrupt_within_100_ms(name):
         os.kill(os.getpid(), signal.SIGINT)
 
     try:
-        pmb.set_threads(1)
         begin = time.perf_counter()
         call()
         length = time.perf_counter() - begin

@@ -24,6 +24,8 @@ def test_particles(kernel):
     assert mesh.arrays["points"].shape == mesh.points.shape and np.allclose(mesh.arrays["points"][:, 0], mesh.arrays["x"])
     other = pmb.particles(np.asfortranarray(points.astype("f4")), np.full(len(points), 0.5), kernel, normals=False)
     assert other.normals is None and np.allclose(other.points, mesh.points, atol=1e-4)
+    hidden = np.ma.masked_array(points, np.repeat(np.arange(len(points)) > 0, 3))
+    assert np.array_equal(pmb.particles(points[:1][::-1], 0.5, kernel).points, pmb.particles(hidden, 0.5, kernel).points)
 
 
 @pytest.mark.parametrize("options, error, words", [
@@ -32,7 +34,6 @@ def test_particles(kernel):
     (dict(radius=-1), ValueError, "radius"),
     (dict(radius=np.ones(4)), ValueError, r"\(4,\)"),
     (dict(kernel="cube"), ValueError, "cube"),
-    (dict(masses=np.ones((3, 1))), ValueError, "masses"),
     (dict(normals="best"), ValueError, "best"),
     (dict(arrays={"a": np.ones(2)}), ValueError, "'a'"),
 ])
@@ -86,10 +87,10 @@ def test_npz_and_unknown_ending(mesh, tmp_path):
     mesh.save(tmp_path / "m.npz")
     with np.load(tmp_path / "m.npz") as read:
         assert np.array_equal(read["triangles"], mesh.triangles) and np.array_equal(read["array_v"], mesh.arrays["v"])
-    with pytest.raises(ValueError, match="m.xyz"):
-        mesh.save(tmp_path / "m.xyz")
     with pytest.raises(ValueError, match=r"\(n, 3\)"):
         pmb.Mesh(mesh.points[:, :2], mesh.triangles).measure()
+    with pytest.raises(ValueError, match="'a'"):
+        pmb.Mesh(mesh.points, mesh.triangles, arrays={"a": [1]}).save(tmp_path / "m.vtp")
 
 
 def test_pyvista(ball):
@@ -105,6 +106,8 @@ def test_pyvista(ball):
     assert np.allclose(ours["points"], ours.points, atol=1e-3)
     assert set(np.unique(ours["d"])) == {np.float32(-0.5), np.float32(-0.3)}
     assert ours.n_open_edges == 0
+    given = grid.pmb.contour(2, ball.ravel(order="F") - 1, rng=(-1.5, -1.3), method="flying_edges", compute_scalars=False)
+    assert np.array_equal(given.points, ours.points) and "Contour Data" not in given.array_names
     cloud = pyvista.PolyData(np.array([[0.0, 0, 0], [1, 0, 0]]))
     cloud["t"] = [1.0, 2.0]
     assert cloud.pmb.surface(0.6).n_open_edges == 0 and "t" in cloud.pmb.surface(0.6).array_names
@@ -123,14 +126,18 @@ def test_vtk_filter_follows_its_input():
     source.SetWholeExtent(-5, 10, -8, 8, 0, 12)
     for surface in (ours, theirs):
         surface.SetInputConnection(source.GetOutputPort())
+        surface.SetNumberOfContours(1)
         surface.SetValue(0, 150.0)
-    for change in (lambda: None, lambda: (ours.SetValue(0, 130.0), theirs.SetValue(0, 130.0)),
+        surface.ComputeScalarsOff()
+    for change in (lambda: None, lambda: [surface.GenerateValues(2, 120, 140) for surface in (ours, theirs)],
+                   lambda: (ours.SetValue(0, 130.0), theirs.SetValue(0, 130.0)),
                    lambda: source.SetMaximum(300)):
         change()
         ours.Update()
         theirs.Update()
         assert np.allclose(ours.GetOutput().GetBounds(), theirs.GetOutput().GetBounds(), atol=1e-4)
         assert abs(ours.GetOutput().GetNumberOfCells() - theirs.GetOutput().GetNumberOfCells()) < 10
+        assert ours.GetOutput().GetPointData().GetScalars() is None
     image = vtkImageData()
     image.DeepCopy(source.GetOutput())
     image.AllocateCellGhostArray()
@@ -156,9 +163,11 @@ def test_commands(ball, tmp_path, capsys, monkeypatch):
     assert main(["particles", "step_*.csv", "--radius", "0.6", "--arrays", "-o", "surface_*.npz"]) == 0
     assert np.load("surface_2.npz")["array_t"].max() <= 2
     assert main(["particles", "step_?.csv", "--radius", "0.6", "-o", "again_*.ply"]) == 0
-    assert (tmp_path / "again_2.ply").exists()
+    assert main(["particles", "step_1.csv", "step_2.csv", "--radius", "0.6", "-o", "each_{}.ply"]) == 0
+    assert (tmp_path / "again_2.ply").read_bytes() == (tmp_path / "each_2.ply").read_bytes()
     np.array([[0, 0, 0], [1, 0, 0]], "<f4").tofile("binary.xyz")
     for name, text in (("p.xyz", "0 0 0\n1 0 0\n"), ("binary.xyz", ""), ("molecule.xyz", "2\nwater\nO 0 0 0\nH 1 0 0\n"),
+                       ("units.csv", "# X [m]; Y [m]; Z [m]; name\n0;0;0;a\n1;0;0;b\n"), ("bare.csv", "0 0 0\n1 0 0\n"),
                        ("paraview.csv", '"Points:0","Points:1","Points:2","nx"\n0,0,0,1\n1,0,0,2\n')):
         if text:
             (tmp_path / name).write_text(text)
@@ -167,6 +176,7 @@ def test_commands(ball, tmp_path, capsys, monkeypatch):
     assert main(["contour", "ball.npy", "-5e-1", "-o", "b.ply"]) == 0
     (tmp_path / "empty.csv").write_text("")
     for wrong, words in ((["contour", "none.npy", "-o", "a.ply"], "none.npy"),
+                         (["contour", "none.npy", "-o", "none/a.ply"], "no folder none"),
                          (["contour", "ball.npy", "-o", "a.xyz"], "a.xyz"),
                          (["contour", "ball.raw", "-o", "a.ply", "--dtype", "f8", "--shape", *shape], "has 54432 bytes"),
                          (["render", "ball.npy", "--zoom", "0", "-o", "a.png"], "zoom"),

@@ -2,6 +2,7 @@
 """Drop-in for mcubes.marching_cubes (PyMCubes)."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -38,5 +39,5 @@ def marching_cubes(volume: Any, isovalue: float) -> tuple[Any, Any]:
     if not volume.size:
         return np.empty((0, 3)), np.empty((0, 3), np.uint64)
     # The original counts a sample as inside if it is greater than the isovalue.
-    mesh = contour(volume, float(np.nextafter(float(isovalue), np.inf)), normals=False, degenerate=True)
+    mesh = contour(np.asarray(volume), math.nextafter(isovalue, math.inf), normals=False, degenerate=True)
     return copied(mesh.points, np.float64), copied(mesh.triangles, np.uint64)

@@ -56,6 +56,7 @@ def marching_cubes(volume: Any, level: float | None = None, *, spacing: Sequence
         raise ValueError(f"Incorrect input {gradient_direction} in `gradient_direction`, see docstring.")
     if mask is not None and mask.shape != volume.shape:
         raise ValueError("volume and mask must have the same shape.")
+    volume = np.asarray(volume)  # the original takes no notice of a masked array's mask
     samples = (volume if volume.dtype == np.float32 else copied(volume, np.float32))[::step, ::step, ::step]
     if min(samples.shape) < 2:
         raise RuntimeError("No surface found at the given iso value.")
@@ -64,6 +65,8 @@ def marching_cubes(volume: Any, level: float | None = None, *, spacing: Sequence
     with Volume(samples, [step * float(length) for length in spacing], mask=cells) as bound:
         low, high = _range(samples, volume, bound, mask, step)
         at = 0.5 * (low + high) if level is None else float(level)
+        if not low <= high or np.isnan(at):  # no finite sample
+            raise RuntimeError("No surface found at the given iso value.")
         if not low <= at <= high:
             raise ValueError("Surface level must be within volume data range.")
         # The original counts a sample as inside if it is greater than the level.
