@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Defaults, setters, the list of isovalues, modification times, PrintSelf. (Output for the settings: the fuzzer.)
+// Defaults, setters, modification times, PrintSelf. (The list of isovalues: test_vtk.py; output for the settings: the fuzzer.)
 #include "PMBTesting.h"
 
 #include "vtkNew.h"
@@ -12,23 +12,6 @@ using namespace pmbtest;
 
 namespace
 {
-void TestValues(vtkPMBContourFilter* filter)
-{
-  filter->SetValue(2, 7.5);
-  PMB_EQUAL(filter->GetNumberOfContours(), 3, "SetValue enlarges the list");
-  PMB_EQUAL(filter->GetValues()[2], 7.5, "GetValues");
-  filter->SetNumberOfContours(1);
-  PMB_EQUAL(filter->GetNumberOfContours(), 1, "SetNumberOfContours shortens the list");
-  filter->GenerateValues(5, 1.0, 3.0);
-  double range[2] = { 10.0, 20.0 }, copy[5] = { 0, 0, 0, 0, 0 };
-  filter->GetValues(copy);
-  PMB_CHECK(copy[0] == 1.0 && copy[2] == 2.0 && copy[4] == 3.0, "GenerateValues from start and end");
-  filter->GenerateValues(3, range);
-  PMB_CHECK(filter->GetValue(0) == 10 && filter->GetValue(1) == 15 && filter->GetValue(2) == 20, "from a range");
-  filter->SetNumberOfContours(0);
-  PMB_EQUAL(filter->GetNumberOfContours(), 0, "no isovalues");
-}
-
 void TestClamps(vtkPMBContourFilter* filter)
 {
   Messages messages(filter);
@@ -109,7 +92,7 @@ void TestPrint(vtkPMBContourFilter* filter, std::initializer_list<const char*> l
 
 int TestPMBContourFilterAPI(int, char*[])
 {
-  vtkNew<vtkPMBContourFilter> fresh, values, clamps, changed;
+  vtkNew<vtkPMBContourFilter> fresh, clamps, changed;
   PMB_CHECK(fresh->GetNumberOfContours() == 1 && fresh->GetValue(0) == 0, "one isovalue, 0, to begin with");
   TestPrint(fresh,
     { "Contour Values:", "Compute Normals: On", "Normal Estimator: Central Differences", "Compute Gradients: Off",
@@ -117,7 +100,6 @@ int TestPMBContourFilterAPI(int, char*[])
       "Output Points Precision: 2", "Array Component: 0", "Device: Automatic", "Device Index: -1",
       "Device Memory Limit: 0\n", "Number Of Threads: 0", "Number Of Binds: 0", "Number Of Uploads: 0",
       "Device Bytes: 0", "Peak Extra Bytes: 0", "Last Run Summary: Not run yet" });
-  TestValues(values);
   TestClamps(clamps);
   TestModified(changed);
   TestPrint(changed, { "Compute Normals: Off", "Normal Estimator: Forward Differences", "Device: CPU" });

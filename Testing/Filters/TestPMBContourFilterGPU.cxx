@@ -17,6 +17,7 @@
 #include "vtkPoints.h"
 #include "vtkWeakPointer.h"
 
+#include <algorithm>
 #include <climits>
 #include <thread>
 
@@ -337,6 +338,27 @@ void TestRelease()
   s.CheckMessages(0, 0, "release");
 }
 
+// A simulation overwrites two arrays in turn: each step is sent once, and takes the memory of the one before.
+void TestTimeSteps()
+{
+  const vtkSmartPointer<vtkImageData> images[] = { Volume(), Volume() };
+  Subject s(images[0]);
+  int64_t held = 0;
+  for (int step = 1; step <= 6; ++step)
+  {
+    auto* image = images[step % 2].GetPointer();
+    auto* values = static_cast<float*>(image->GetScalarPointer());
+    std::reverse(values, values + image->GetNumberOfPoints());
+    image->GetPointData()->GetScalars()->Modified();
+    s.Filter->SetInputData(image);
+    s.Run(0.1, "GPU 0", "step " + std::to_string(step));
+    PMB_EQUAL(gpu_get().uploads, step, "uploads");
+    PMB_CHECK(step < 3 || gpu_get().bytes == held, gpu_get().bytes << " bytes in step " << step << ", not " << held);
+    held = gpu_get().bytes;
+  }
+  s.CheckMessages(0, 0, "time steps");
+}
+
 // Only one of two blocks fits: each gets its device, with one warning, and the summary names both.
 void TestDevicesOfBlocks()
 {
@@ -432,7 +454,7 @@ void TestOutputMemory()
 int main()
 {
   const std::function<void()> tests[] = { TestChoice, TestBricksOnDemand, TestLimit, TestMeasures, TestArrayDeleted,
-    TestRelease, TestDevicesOfBlocks, TestHeldBlocks, TestOutputMemory, TestSuggestions };
+    TestRelease, TestTimeSteps, TestDevicesOfBlocks, TestHeldBlocks, TestOutputMemory, TestSuggestions };
   for (const auto& test : tests)
   {
     gpu_reset();

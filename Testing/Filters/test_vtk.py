@@ -168,9 +168,13 @@ class Python(unittest.TestCase):
     def test_package(self):
         """The package with VTK's modules alone: lists of isovalues, constants, VTK's own filter accelerated and not."""
         contour, values = ours(wavelet(10)), [0.0] * 3
-        contour.GenerateValues(3, 100.0, 200.0)
-        contour.GetValues(values)
-        self.assertEqual((tuple(contour.GetValues()), values), ((100.0, 150.0, 200.0), [100.0, 150.0, 200.0]))
+        for arguments in ((100.0, 200.0), ((100.0, 200.0),)):
+            contour.SetNumberOfContours(0)
+            contour.GenerateValues(3, *arguments)
+            contour.GetValues(values)
+            self.assertEqual((tuple(contour.GetValues()), values), ((100.0, 150.0, 200.0), [100.0, 150.0, 200.0]))
+        contour.SetValue(3, 7.5)
+        self.assertEqual((contour.GetNumberOfContours(), contour.GetValue(3)), (4, 7.5), "a longer list")
         self.assertEqual(vtkPMBContourFilter.CPU, 1, "a constant of the class")
         vtkPMBContourAcceleration.Enable()  # for filters made from now on
         stock = make(vtkContourFilter, wavelet(10), 157.5)

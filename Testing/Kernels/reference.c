@@ -11,9 +11,10 @@
 enum { BRICK_X = 32, BRICK_Y = 4, BRICK_Z = 4 };
 enum { UNUSED = -1, USED = -2 };
 
-/* Lower and upper corner of a cell's edge, as the case table numbers them: x edges 0-3, y 4-7, z 8-11. Corner c lies at (c & 1, c >> 1 & 1, c >> 2). */
-static const int ref_edge_corners[12][2] = { { 0, 1 }, { 2, 3 }, { 4, 5 }, { 6, 7 }, { 0, 2 }, { 1, 3 }, { 4, 6 }, { 5, 7 },
-  { 0, 4 }, { 1, 5 }, { 2, 6 }, { 3, 7 } };
+/* Lower and upper corner of a cell's edge, as the case table numbers them: x edges 0-3, y 4-7, z 8-11. Corner c lies at
+ * (c & 1, c >> 1 & 1, c >> 2). */
+static const int ref_edge_corners[12][2] = { { 0, 1 }, { 2, 3 }, { 4, 5 }, { 6, 7 }, { 0, 2 }, { 1, 3 }, { 4, 6 },
+  { 5, 7 }, { 0, 4 }, { 1, 5 }, { 2, 6 }, { 3, 7 } };
 
 static void *allocate(int64_t count, size_t size)
 {

@@ -486,19 +486,6 @@ static void volumes_refused(void)
     }
 }
 
-/* Chunks and layers: 8 bits for 16 cells and the sums of 4, 16 bits for 256 of the sums of 16, then 32 bits; padding of a chunk. */
-static void chunks_are_small(void)
-{
-  static const int64_t sizes[][3] = { { 1025, 1025, 1025 }, { 2048, 2048, 4096 }, { 193, 257, 129 } };
-  for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
-    const int64_t *dims = sizes[n];
-    const double cells = (double)(dims[0] - 1) * (double)(dims[1] - 1) * (double)(dims[2] - 1);
-    const double each = (double)papers_hpmc_bytes(dims, 0, 1) / cells;
-    CHECK(each > 1.41 && each < 1.42, "%g bytes a cell", each);
-    CHECK((double)papers_hpmc_bytes(dims, 0, 0) / cells > 5.3, "the square has less");
-  }
-}
-
 /* Sums of 32 bits saturate. */
 static void sums_saturate(void)
 {
@@ -586,7 +573,6 @@ TEST_MAIN(
   CASE(memory_is_kept)
   CASE(memory_refused)
   CASE(volumes_refused)
-  CASE(chunks_are_small)
   CASE(sums_saturate)
   CASE(clouds)
 )

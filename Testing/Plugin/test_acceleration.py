@@ -1,40 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The setting "Accelerate stock Contour": a state file without the plugin's proxies, and the settings' file."""
+"""The setting "Accelerate stock Contour" and the settings' file. (Surfaces of Contour: test_server.py, Testing/Filters.)"""
 import json
 import os
 import subprocess
 import tempfile
 
-from paraview import simple
-
-from plugin_testing import equal, load_plugin, output, plugin_list, points, run, true
-
-
-def state_file():
-    """A pipeline of stock filters, loaded with the setting off and on: the same surface, by VTK's code or this project's."""
-    from pmb import accelerate_contour, vtkPMBContourAcceleration as acceleration
-    wavelet = simple.Wavelet(WholeExtent=[-60, 60] * 3)
-    contour = simple.Contour(Input=wavelet, ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0], ComputeGradients=1,
-                             registrationName="surface")
-    simple.Clip(Input=contour, registrationName="half")
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "session.pvsm")
-        simple.SaveState(path)
-        with open(path, encoding="utf-8") as state:
-            true("PMB" not in state.read(), "the state file knows the plugin")
-        made = []
-        for on in (False, True):
-            simple.ResetSession()
-            accelerate_contour(on)
-            equal(acceleration.IsEnabled(), on, "the switch of this process")
-            before = acceleration.GetNumberOfRuns()
-            simple.LoadState(path)
-            contour = simple.FindSource("surface")
-            mesh = output(contour)
-            made.append((mesh.GetNumberOfPolys(), output(simple.FindSource("half")).GetNumberOfCells()))
-            equal(acceleration.GetNumberOfRuns() - before, int(on), "accelerated executions")
-            true(made[0][0] > 0 and len(points(mesh)) > 0, "a surface")
-    equal(made[1], made[0], "triangles, and cells downstream")
+from plugin_testing import equal, plugin_list, run, true
 
 
 STATE_OF_SWITCH = """import sys
@@ -89,5 +60,4 @@ def settings_file():
                 equal(settings_of(home) == before, same, f"{switches}: the settings are as before")
 
 
-load_plugin()
-run(state_file, settings_file)
+run(settings_file)

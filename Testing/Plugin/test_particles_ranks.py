@@ -8,13 +8,12 @@ import sys
 import tempfile
 
 import numpy
-from paraview import simple
 from paraview.vtk.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet
 from vtkmodules.vtkFiltersCore import vtkContourFilter
 
-from plugin_testing import (Messages, check_mesh, cloud, compare_triangles, counts, equal, load_plugin, producer, run,
-                            triangle_rows, true)
+from plugin_testing import (Messages, check_mesh, cloud, compare_triangles, counts, equal, load_plugin, run, triangle_rows,
+                            true)
 from server_testing import ENVIRONMENT, mpirun, skip_without
 
 KERNELS = {"spline": 0, "gaussian": 1, "metaballs": 2, "spheres": 3}
@@ -106,18 +105,6 @@ def same_surface(world):
                 true((number > 3 and not far) or most < 2 * len(expected) / world.size, f"{what}: {most} triangles")
             if "PassPointArrays" not in settings:
                 equal(mesh.GetPointData().GetScalars().GetName(), "mark", f"{what}: active scalars")
-
-
-def proxies(world):
-    """The same in ParaView, which requests a piece of each rank."""
-    data = fluid()
-    spread = numpy.array_split(numpy.arange(1500), world.size)
-    proxy = simple.PMBParticleSurface(Input=producer(part(data, spread[world.rank])))
-    proxy.UpdatePipeline()
-    total = world.allreduce(proxy.GetClientSideObject().GetOutput().GetNumberOfPolys())
-    whole = surface_filter(part(data, numpy.arange(1500)), {})
-    whole.UpdatePiece(0, 1, 0)
-    equal(total, whole.GetOutput().GetNumberOfPolys(), "triangles")
 
 
 def images(world):
@@ -222,12 +209,6 @@ def blocks(world):
     mesh = filter_.GetOutputDataObject(0).GetBlock(world.rank)
     check_mesh(mesh, [numpy.nan] * 3, [numpy.nan] * 3, strict=True)
     equal(set(world.allgather(counts(mesh))), {counts(mesh)}, "the same surface on all ranks")
-    data.SetBlock(world.rank, part(fluid(500), numpy.array_split(numpy.arange(500), world.size)[world.rank]))
-    merged = simple.MergeBlocks(Input=producer(data), MergePoints=0)
-    merged.UpdatePipeline()
-    together = surface_filter(merged.GetClientSideObject().GetOutputDataObject(0), {})
-    together.UpdatePiece(world.rank, world.size, 0)
-    equal(sum(world.allgather(together.GetOutput().GetNumberOfPolys())), counts(mesh)[1], "merged blocks: one surface")
 
 
 def on_ranks(folder):
@@ -236,7 +217,7 @@ def on_ranks(folder):
     try:
         equal(world.size, int(os.environ["PMB_RANKS"]), "ranks")
         load_plugin()
-        for test in (same_surface, proxies, images, unusual, faults, stop, blocks):
+        for test in (same_surface, images, unusual, faults, stop, blocks):
             test(world)
             world.Barrier()
             if world.rank == 0:
