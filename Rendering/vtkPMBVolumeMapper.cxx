@@ -118,10 +118,12 @@ pmb_ray_light MakeLight(vtkLight* light)
   return made;
 }
 
-// Returns how many lights are on. Without any, surfaces have their color and volumes none, as VTK's.
+// Returns how many lights are on. Without any, surfaces have their color and volumes none, as VTK's. Volumes have the material's
+// ambient light from a single headlight alone: VTK's mapper multiplies it by the ambient colors of other lights, which are black.
 int AddLights(vtkRenderer* renderer, Scene& scene)
 {
   int count = 0;
+  bool isHeadlight = true;
   vtkLightCollection* lights = renderer->GetLights();
   vtkCollectionSimpleIterator i;
   lights->InitTraversal(i);
@@ -131,8 +133,14 @@ int AddLights(vtkRenderer* renderer, Scene& scene)
     {
       scene.Lights.push_back(MakeLight(light));
     }
+    isHeadlight = isHeadlight &&
+      (!light->GetSwitch() || (count == 1 && light->LightTypeIsHeadlight() && light->GetIntensity() == 1));
   }
   pmb_ray_request& request = scene.Request;
+  if (request.shade && request.mode != PMB_RAY_ISOSURFACE && !isHeadlight)
+  {
+    request.ambient = 0;
+  }
   if (count == 0)
   {
     request.ambient = request.mode == PMB_RAY_ISOSURFACE ? request.ambient + request.diffuse : !request.shade;

@@ -306,6 +306,7 @@ SCENES = {
     "lights, ten": lights(10),
     "SSAO": with_outline(UseAmbientOcclusion=1),
     "EDL": with_outline(),  # in a view of its own
+    "ambient light": lambda s: assign(*s.shown, Ambient=.4, Diffuse=.5),
     "FXAA off": of_view(UseFXAA=0),
     "several samples": several_samples,
     "several samples, opaque plane behind": lambda s: (several_samples(s), s.plane(-1.2, 1, 2)),
@@ -329,7 +330,7 @@ QUICK = ("defaults", "Axes Grid", "translucent plane through", "stereo Right", "
          "several samples, opaque plane behind", "transparent background", "far")
 QUICK_OF_MESHES = ("defaults", "stereo Checkerboard", "far")
 LIGHTS = ("no light", "no light kit, a light", "spots", "lights", "lights, ten")
-OF_LIT = ("defaults", "mirrored", *LIGHTS)  # not scaled and sheared: under these VTK lights volumes wrongly
+OF_LIT = ("defaults", "mirrored", "ambient light", *LIGHTS)  # not scaled and sheared: under these VTK lights volumes wrongly
 NOT_COMPARED = {
     "PMB Volume: EDL",  # VTK's Volume calls OpenGL wrongly there and draws nothing
     # Volumes are drawn after translucent geometry then, and so are translucent isosurfaces.
