@@ -26,10 +26,6 @@ public:
 protected:
   vtkPMBDefinitions(); // in a server
   ~vtkPMBDefinitions() override = default;
-
-private:
-  vtkPMBDefinitions(const vtkPMBDefinitions&) = delete;
-  void operator=(const vtkPMBDefinitions&) = delete;
 };
 
 #endif

@@ -40,9 +40,6 @@ protected:
   ~vtkPMBLiveIsovalue() override = default;
 
 private:
-  vtkPMBLiveIsovalue(const vtkPMBLiveIsovalue&) = delete;
-  void operator=(const vtkPMBLiveIsovalue&) = delete;
-
   void OnSliderMoved();
   void OnIsovaluesChanged();
   bool IsInRange(double isovalue);

@@ -128,18 +128,6 @@ except Exception:
 }
 #endif
 
-bool IsLoaded(vtkPVPluginsInformation* plugins)
-{
-  for (unsigned int i = 0; plugins && i < plugins->GetNumberOfPlugins(); ++i)
-  {
-    if (plugins->GetPluginName(i) == Name)
-    {
-      return plugins->GetPluginLoaded(i);
-    }
-  }
-  return false;
-}
-
 // In a client, when a source is made: the plugins of both sides are loaded by then.
 void CheckServer(vtkObject*, unsigned long, void*, void* data)
 {
@@ -200,7 +188,13 @@ bool vtkPMBPluginLoading::HasPanel()
 
 bool vtkPMBPluginLoading::IsOnServer(vtkSMSession* session)
 {
-  return IsLoaded(vtkSMProxyManager::GetProxyManager()->GetPluginManager()->GetRemoteInformation(session));
+  auto* plugins = vtkSMProxyManager::GetProxyManager()->GetPluginManager()->GetRemoteInformation(session);
+  bool isLoaded = false;
+  for (unsigned int i = 0; plugins && i < plugins->GetNumberOfPlugins(); ++i)
+  {
+    isLoaded |= plugins->GetPluginName(i) == Name && plugins->GetPluginLoaded(i);
+  }
+  return isLoaded;
 }
 
 void vtkPMBPluginLoading::Register()

@@ -2,16 +2,12 @@
 #include "vtkSMPMBContourProxy.h"
 
 #include "vtkObjectFactory.h"
-#include "vtkPMBLiveIsovalue.h"
 #include "vtkPVXMLElement.h"
 #include "vtkSMProperty.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkStdString.h"
 
 vtkStandardNewMacro(vtkSMPMBContourProxy);
-
-vtkSMPMBContourProxy::vtkSMPMBContourProxy() = default;
-vtkSMPMBContourProxy::~vtkSMPMBContourProxy() = default;
 
 int vtkSMPMBContourProxy::ReadXMLAttributes(vtkSMSessionProxyManager* manager, vtkPVXMLElement* element)
 {

@@ -14,9 +14,8 @@
 #define vtkSMPMBContourProxy_h
 
 #include "vtkNew.h"
+#include "vtkPMBLiveIsovalue.h"
 #include "vtkSMSourceProxy.h"
-
-class vtkPMBLiveIsovalue;
 
 class vtkSMPMBContourProxy : public vtkSMSourceProxy
 {
@@ -27,16 +26,13 @@ public:
   int LoadXMLState(vtkPVXMLElement* element, vtkSMProxyLocator* locator) override;
 
 protected:
-  vtkSMPMBContourProxy();
-  ~vtkSMPMBContourProxy() override;
+  vtkSMPMBContourProxy() = default;
+  ~vtkSMPMBContourProxy() override = default;
 
   int ReadXMLAttributes(vtkSMSessionProxyManager* manager, vtkPVXMLElement* element) override;
   void PostUpdateData(bool using_cache) override;
 
 private:
-  vtkSMPMBContourProxy(const vtkSMPMBContourProxy&) = delete;
-  void operator=(const vtkSMPMBContourProxy&) = delete;
-
   vtkNew<vtkPMBLiveIsovalue> Slider;
 };
 

@@ -31,9 +31,6 @@ protected:
   void PostUpdateData(bool using_cache) override;
 
 private:
-  vtkSMPMBHistogramProxy(const vtkSMPMBHistogramProxy&) = delete;
-  void operator=(const vtkSMPMBHistogramProxy&) = delete;
-
   static void OnShown(vtkObject* property, unsigned long event, void* self, void*);
   bool IsShownIn(vtkSMProxy* view);
   void NameAxes(vtkSMProxy* view);

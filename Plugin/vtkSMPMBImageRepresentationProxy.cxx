@@ -4,7 +4,6 @@
 #include "vtkCommand.h"
 #include "vtkDataObject.h"
 #include "vtkObjectFactory.h"
-#include "vtkPMBLiveIsovalue.h"
 #include "vtkPMBPluginLoading.h"
 #include "vtkPMBPrivateMembers.h"
 #include "vtkSMArrayListDomain.h"
@@ -15,9 +14,6 @@
 #include "vtkStdString.h"
 
 vtkStandardNewMacro(vtkSMPMBImageRepresentationProxy);
-
-vtkSMPMBImageRepresentationProxy::vtkSMPMBImageRepresentationProxy() = default;
-vtkSMPMBImageRepresentationProxy::~vtkSMPMBImageRepresentationProxy() = default;
 
 int vtkSMPMBImageRepresentationProxy::ReadXMLAttributes(vtkSMSessionProxyManager* manager, vtkPVXMLElement* element)
 {

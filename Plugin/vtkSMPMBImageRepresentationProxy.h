@@ -13,9 +13,8 @@
 #define vtkSMPMBImageRepresentationProxy_h
 
 #include "vtkNew.h"
+#include "vtkPMBLiveIsovalue.h"
 #include "vtkSMPVRepresentationProxy.h"
-
-class vtkPMBLiveIsovalue;
 
 class vtkSMPMBImageRepresentationProxy : public vtkSMPVRepresentationProxy
 {
@@ -26,15 +25,12 @@ public:
   bool SetRepresentationType(const char* type) override;
 
 protected:
-  vtkSMPMBImageRepresentationProxy();
-  ~vtkSMPMBImageRepresentationProxy() override;
+  vtkSMPMBImageRepresentationProxy() = default;
+  ~vtkSMPMBImageRepresentationProxy() override = default;
 
   int ReadXMLAttributes(vtkSMSessionProxyManager* manager, vtkPVXMLElement* element) override;
 
 private:
-  vtkSMPMBImageRepresentationProxy(const vtkSMPMBImageRepresentationProxy&) = delete;
-  void operator=(const vtkSMPMBImageRepresentationProxy&) = delete;
-
   void ChooseRange();
   bool HasMiddleIsovalue();
   void StartAtSuggestion();

@@ -21,10 +21,6 @@ protected:
   ~vtkSMPMBVolumeRepresentationProxy() override = default;
 
   void UpdatePropertyInformationInternal(vtkSMProperty* property) override;
-
-private:
-  vtkSMPMBVolumeRepresentationProxy(const vtkSMPMBVolumeRepresentationProxy&) = delete;
-  void operator=(const vtkSMPMBVolumeRepresentationProxy&) = delete;
 };
 
 #endif

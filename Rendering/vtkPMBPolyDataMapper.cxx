@@ -6,7 +6,6 @@
 #include "vtkActor.h"
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
-#include "vtkFloatArray.h"
 #include "vtkHardwareSelector.h"
 #include "vtkInformation.h"
 #include "vtkInformationIntegerKey.h"
@@ -40,14 +39,10 @@
 #include "vtkOpenGLCompositePolyDataMapperDelegator.h"
 #endif
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <limits>
-#include <map>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -100,9 +100,6 @@ protected:
 #endif
 
 private:
-  vtkPMBPolyDataMapper(const vtkPMBPolyDataMapper&) = delete;
-  void operator=(const vtkPMBPolyDataMapper&) = delete;
-
   friend class vtkPMBMapperHelper;
   vtkIdType NumberOfDirectTriangles = 0;
   vtkIdType NumberOfTrianglesFromGPU = 0;

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBVolumeMapper.h"
 
-#include "vtkCamera.h"
 #include "vtkContourValues.h"
 #include "vtkDataArray.h"
 #include "vtkHardwareSelector.h"
@@ -74,14 +73,6 @@ void AddPlane(const double normal[3], const double origin[3], vtkMatrix4x4* matr
     }
     planes.push_back(sum);
   }
-}
-
-// Of a pixel, where OpenGL draws now; 0: one.
-int CountSamples()
-{
-  int samples = 0;
-  glGetIntegerv(GL_SAMPLES, &samples);
-  return samples;
 }
 
 // As OpenGL draws meshes now: its viewport, and the camera with the eye of a stereo picture. viewToClip: for the picture.
@@ -443,7 +434,9 @@ void vtkPMBVolumeMapper::RenderRays(
   }
   vtkHardwareSelector* selector = renderer->GetSelector();
   const bool isOpaque = this->IsOpaque(volume->GetProperty());
-  request.pixel_samples = selector ? 0 : std::min(CountSamples(), static_cast<int>(PMB_RAY_PIXEL_SAMPLES));
+  int samples = 0; // of a pixel, where OpenGL draws now; 0: one
+  glGetIntegerv(GL_SAMPLES, &samples);
+  request.pixel_samples = selector ? 0 : std::min(samples, static_cast<int>(PMB_RAY_PIXEL_SAMPLES));
   picture.JoinPasses(volume, this, false);
   if (isOpaque && !picture.IsPeeled())
   {

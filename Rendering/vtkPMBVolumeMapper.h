@@ -136,9 +136,6 @@ protected:
   ~vtkPMBVolumeMapper() override;
 
 private:
-  vtkPMBVolumeMapper(const vtkPMBVolumeMapper&) = delete;
-  void operator=(const vtkPMBVolumeMapper&) = delete;
-
   bool Describe(vtkRenderer* renderer, vtkVolume* volume, vtkImageData* image, vtkDataArray* array);
   void RenderRays(vtkRenderer* renderer, vtkVolume* volume, vtkImageData* image, vtkDataArray* array);
   bool Cast(vtkImageData* image, vtkDataArray* array);

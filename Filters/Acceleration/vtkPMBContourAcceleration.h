@@ -101,10 +101,6 @@ public:
 protected:
   vtkPMBContourAcceleration() = default;
   ~vtkPMBContourAcceleration() override = default;
-
-private:
-  vtkPMBContourAcceleration(const vtkPMBContourAcceleration&) = delete;
-  void operator=(const vtkPMBContourAcceleration&) = delete;
 };
 
 VTK_ABI_NAMESPACE_END

@@ -10,7 +10,6 @@
 #include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -83,9 +82,14 @@ pmb_status MeasureSurface(pmb_context* context, const pmb_mesh& mesh, const std:
     request.left_out = NotShown;
   }
   const pmb_status status = pmb_measure(context, &request, measures.data());
-  if (status != PMB_OK)
+  if (status == PMB_ABORTED)
   {
     return status;
+  }
+  if (status != PMB_OK)
+  {
+    throw Failed{ std::string("The surface could not be measured: ") + pmb_error(context) +
+      ". Turn ComputeMeasures off to get the surface without measures." };
   }
   vtkFieldData* fields = output->GetFieldData();
   AddArray<vtkDoubleArray>(fields, "Isovalue", isovalues, [](double isovalue) { return isovalue; });

@@ -15,7 +15,7 @@ class vtkTable;
 namespace vtkPMB
 {
 // Measures the mesh of each isovalue, without ghost triangles, and adds arrays with a tuple for each to the output's field
-// data. Adds nothing on failure.
+// data. Adds nothing on failure. Throws Failed; returns PMB_OK or PMB_ABORTED.
 pmb_status MeasureSurface(pmb_context* context, const pmb_mesh& mesh, const std::vector<pmb_sizes>& parts,
   const std::vector<double>& isovalues, vtkPolyData* output);
 

@@ -86,7 +86,6 @@ public:
   static vtkInformationIntegerKey* TRIANGLES_OF_ALL_POINTS();
   static vtkInformationObjectBaseKey* ORIGIN_ON_GPU();
 
-#ifndef __VTK_WRAP__
   /**
    * Buffer objects of an OpenGL context, by name: points and normals of three floats each, triangles of unsigned int; 0: not
    * wanted. Registered keeps a GPU's access to them. Reset it before OpenGL deletes or resizes one, with its context current.
@@ -103,9 +102,8 @@ public:
    * GPU has this surface any more, or if the GPU does not draw; the buffers' contents are undefined then. Without buffers it
    * only tells whether a GPU has the surface. Call it between executions.
    */
-  static bool EmitToOpenGL(
+  VTK_WRAPEXCLUDE static bool EmitToOpenGL(
     vtkPolyData* surface, OpenGLBuffers* buffers, const double* shift = nullptr, const double* scale = nullptr);
-#endif
 
   /**
    * Key of the input's information while this filter executes in place of another one, which is the value. The other filter's
@@ -123,34 +121,13 @@ public:
    * The isovalues, as in vtkContourFilter; SetValue() enlarges the list as needed. One value, 0, to begin with. Values that
    * are not finite are left out, with a warning; without another the suggested one is used.
    */
-  void SetValue(int i, double value)
-  {
-    this->ContourValues->SetValue(i, value);
-  }
-  double GetValue(int i)
-  {
-    return this->ContourValues->GetValue(i);
-  }
-  double* GetValues() VTK_SIZEHINT(GetNumberOfContours())
-  {
-    return this->ContourValues->GetValues();
-  }
-  void GetValues(double* contourValues)
-  {
-    this->ContourValues->GetValues(contourValues);
-  }
-  void SetNumberOfContours(int number)
-  {
-    this->ContourValues->SetNumberOfContours(number);
-  }
-  vtkIdType GetNumberOfContours()
-  {
-    return this->ContourValues->GetNumberOfContours();
-  }
-  void GenerateValues(int numContours, double range[2])
-  {
-    this->ContourValues->GenerateValues(numContours, range);
-  }
+  void SetValue(int i, double value) { this->ContourValues->SetValue(i, value); }
+  double GetValue(int i) { return this->ContourValues->GetValue(i); }
+  double* GetValues() VTK_SIZEHINT(GetNumberOfContours()) { return this->ContourValues->GetValues(); }
+  void GetValues(double* contourValues) { this->ContourValues->GetValues(contourValues); }
+  void SetNumberOfContours(int number) { this->ContourValues->SetNumberOfContours(number); }
+  vtkIdType GetNumberOfContours() { return this->ContourValues->GetNumberOfContours(); }
+  void GenerateValues(int numContours, double range[2]) { this->ContourValues->GenerateValues(numContours, range); }
   void GenerateValues(int numContours, double rangeStart, double rangeEnd)
   {
     this->ContourValues->GenerateValues(numContours, rangeStart, rangeEnd);
@@ -205,14 +182,8 @@ public:
   vtkSetMacro(ChooseArrays, vtkTypeBool);
   vtkGetMacro(ChooseArrays, vtkTypeBool);
   vtkBooleanMacro(ChooseArrays, vtkTypeBool);
-  vtkDataArraySelection* GetPointArraySelection()
-  {
-    return this->PointArraySelection;
-  }
-  vtkDataArraySelection* GetCellArraySelection()
-  {
-    return this->CellArraySelection;
-  }
+  vtkDataArraySelection* GetPointArraySelection() { return this->PointArraySelection; }
+  vtkDataArraySelection* GetCellArraySelection() { return this->CellArraySelection; }
   ///@}
 
   ///@{
@@ -277,14 +248,8 @@ public:
   vtkSetMacro(UseSuggestedIsovalue, vtkTypeBool);
   vtkGetMacro(UseSuggestedIsovalue, vtkTypeBool);
   vtkBooleanMacro(UseSuggestedIsovalue, vtkTypeBool);
-  vtkDoubleArray* GetSuggestedIsovalues()
-  {
-    return this->SuggestedIsovalues;
-  }
-  const char* GetSuggestionSummary() const
-  {
-    return this->SuggestionSummary.c_str();
-  }
+  vtkDoubleArray* GetSuggestedIsovalues() { return this->SuggestedIsovalues; }
+  const char* GetSuggestionSummary() const { return this->SuggestionSummary.c_str(); }
   ///@}
 
   ///@{
@@ -294,10 +259,7 @@ public:
    * the column "Bricks In Range" of 64 bins. Both are empty where nothing is suggested. The array belongs to the filter.
    */
   void GetIsovalueHistogram(int numberOfBins, vtkTable* table);
-  vtkDoubleArray* GetIsovalueCurve()
-  {
-    return this->IsovalueCurve;
-  }
+  vtkDoubleArray* GetIsovalueCurve() { return this->IsovalueCurve; }
   ///@}
 
   enum DeviceType
@@ -393,10 +355,7 @@ public:
    * Describes the last execution for the user: device, triangles, points, seconds; or why it made no surface. Sums up the
    * blocks of composite input.
    */
-  const char* GetLastRunSummary() const
-  {
-    return this->LastRunSummary.c_str();
-  }
+  const char* GetLastRunSummary() const { return this->LastRunSummary.c_str(); }
 
   ///@{
   /**
@@ -405,16 +364,10 @@ public:
    * it holds there now, or before the current execution; and the peak of its host memory beyond input and output. Filters that
    * contour the same array at the same time share one copy on the GPU: one of them uploads it, and each counts its bytes.
    */
-  vtkIdType GetNumberOfBinds() const
-  {
-    return this->NumberOfBinds;
-  }
+  vtkIdType GetNumberOfBinds() const { return this->NumberOfBinds; }
   vtkIdType GetNumberOfUploads();
   vtkTypeInt64 GetDeviceBytes();
-  vtkTypeInt64 GetPeakExtraBytes() const
-  {
-    return this->PeakExtraBytes;
-  }
+  vtkTypeInt64 GetPeakExtraBytes() const { return this->PeakExtraBytes; }
   ///@}
 
   vtkTypeBool ProcessRequest(
@@ -457,9 +410,6 @@ protected:
   std::string LastRunSummary = "Not run yet";
 
 private:
-  vtkPMBContourFilter(const vtkPMBContourFilter&) = delete;
-  void operator=(const vtkPMBContourFilter&) = delete;
-
   class vtkInternals;
   std::unique_ptr<vtkInternals> Internals;
 };

@@ -537,14 +537,11 @@ void vtkPMBContourFilter::vtkInternals::Measure(Job& job, const pmb_mesh& mesh)
   if (this->Filter->ComputeMeasures)
   {
     job.Progress.Begin(Steps::MEASURE);
-    this->Check(job, vtkPMB::MeasureSurface(job.Context->Get(), mesh, job.Parts, job.Isovalues, job.Output),
-      /*onCPU=*/true,
-      "The surface could not be measured: ", ". Turn ComputeMeasures off to get the surface without measures.");
+    this->Check(job, vtkPMB::MeasureSurface(job.Context->Get(), mesh, job.Parts, job.Isovalues, job.Output));
   }
 }
 
-void vtkPMBContourFilter::vtkInternals::Check(
-  Job& job, pmb_status status, bool onCPU, const char* before, const char* after)
+void vtkPMBContourFilter::vtkInternals::Check(Job& job, pmb_status status, bool onCPU)
 {
   if (status == PMB_OK)
   {
@@ -558,7 +555,7 @@ void vtkPMBContourFilter::vtkInternals::Check(
   {
     throw vtkPMB::GaveUp{ status };
   }
-  throw Failed{ before + std::string(pmb_error(job.Context->Get())) + after };
+  throw Failed{ std::string("The contour failed: ") + pmb_error(job.Context->Get()) };
 }
 
 // A piece does not know the other pieces' ranges and gives no warning, as VTK's filters do.

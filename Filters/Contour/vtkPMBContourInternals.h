@@ -59,8 +59,7 @@ private:
   void Emit(Job& job, pmb_sizes& sizes);
   void Measure(Job& job, const pmb_mesh& mesh); // on request
   // Throws for every status but PMB_OK. onCPU: the CPU failed, so this is no reason to give a GPU up.
-  void Check(Job& job, pmb_status status, bool onCPU = false,
-    const char* before = "The contour failed: ", const char* after = "");
+  void Check(Job& job, pmb_status status, bool onCPU = false);
   void NoteRange(const Job& job, double minimum, double maximum);
   void Warn(const std::string& warning); // unless it is empty
 

@@ -70,10 +70,6 @@ protected:
   int NumberOfBins = 256;
   int ArrayComponent = 0;
   int NumberOfThreads = 0;
-
-private:
-  vtkPMBIsovalueHistogram(const vtkPMBIsovalueHistogram&) = delete;
-  void operator=(const vtkPMBIsovalueHistogram&) = delete;
 };
 
 VTK_ABI_NAMESPACE_END

@@ -14,20 +14,6 @@ namespace vtkPMB
 {
 namespace
 {
-// Adds the measures to the output. Throws Failed; returns PMB_OK or PMB_ABORTED.
-pmb_status Measure(const Context& context, const pmb_mesh& mesh, ParticleJob& job)
-{
-  job.Steps.Begin(Progress::MEASURE);
-  const pmb_status status = MeasureSurface(
-    context.Get(), mesh, { { job.Sizes.points, job.Sizes.triangles } }, { job.Request.isovalue }, job.Output);
-  if (status != PMB_OK && status != PMB_ABORTED)
-  {
-    throw Failed{ std::string("The surface could not be measured: ") + pmb_error(context.Get()) +
-      ". Turn ComputeMeasures off to get the surface without measures." };
-  }
-  return status;
-}
-
 // Fills the output; its arrays are written in place.
 pmb_status Emit(const Context& context, OutputMemory& memory, ParticleJob& job)
 {
@@ -53,7 +39,12 @@ pmb_status Emit(const Context& context, OutputMemory& memory, ParticleJob& job)
   pointData->SetNormals(arrays.GetNormals());
   arrays.AddPassed(pointData);
   CopyActiveAttributes(job.From.Attributes, pointData);
-  status = job.Measures ? Measure(context, arrays.GetMesh(), job) : PMB_OK;
+  if (job.Measures)
+  {
+    job.Steps.Begin(Progress::MEASURE);
+    status = MeasureSurface(context.Get(), arrays.GetMesh(), { { job.Sizes.points, job.Sizes.triangles } },
+      { job.Request.isovalue }, job.Output);
+  }
   return status == PMB_OK ? arrays.KeepRanges(context.Get(), nullptr, job.Output) : status;
 }
 

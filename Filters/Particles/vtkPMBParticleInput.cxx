@@ -102,13 +102,6 @@ std::string Particles::DescribeLeftOut(double spacing) const
   return count > 0 ? text.str() : "";
 }
 
-Particles Particles::WithoutPassed() const
-{
-  Particles particles = *this;
-  particles.Passed.clear();
-  return particles;
-}
-
 std::vector<vtkSmartPointer<vtkDataArray>*> Particles::List()
 {
   std::vector<vtkSmartPointer<vtkDataArray>*> list = { &this->Positions };

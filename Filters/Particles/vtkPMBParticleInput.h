@@ -47,9 +47,6 @@ struct Particles
   // Describes the points at positions that the core leaves out, for the user; empty: there are none.
   std::string DescribeLeftOut(double spacing) const;
 
-  // The same without the arrays to pass.
-  Particles WithoutPassed() const;
-
   // Lists all arrays, in the same order for the same settings.
   std::vector<vtkSmartPointer<vtkDataArray>*> List();
 

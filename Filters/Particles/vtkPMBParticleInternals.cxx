@@ -242,6 +242,7 @@ void vtkPMBParticleSurface::Internals::FindWhole(
 void vtkPMBParticleSurface::Internals::FillImage(vtkPMBParticleSurface* filter, Ranks& ranks, Steps& steps,
   Particles particles, pmb_particle_request request, vtkImageData* image)
 {
+  particles.Passed.clear();
   const double samples = 1.0 * filter->ImageDimensions[0] * filter->ImageDimensions[1] * filter->ImageDimensions[2];
   if (samples > filter->SampleLimit * 1e6)
   {
@@ -363,7 +364,7 @@ void vtkPMBParticleSurface::Internals::Run(vtkPMBParticleSurface* filter, Ranks&
   }
   if (filter->ComputeImage && this->Whole.low[0] <= this->Whole.high[0])
   {
-    this->FillImage(filter, ranks, steps, particles.WithoutPassed(), request, image);
+    this->FillImage(filter, ranks, steps, particles, request, image);
   }
   if (several)
   {

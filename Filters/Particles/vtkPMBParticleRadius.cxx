@@ -96,11 +96,6 @@ struct Neighbors
 };
 using Lists = std::vector<Neighbors>; // of the samples
 
-bool IsFinite(const Place& p)
-{
-  return std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]);
-}
-
 // Finite points in double precision, by coordinate.
 struct Block
 {
@@ -119,7 +114,7 @@ struct Block
       {
         this->Coordinates[axis][this->Count] = place[axis];
       }
-      this->Count += IsFinite(place);
+      this->Count += std::all_of(place.begin(), place.end(), [](double x) { return std::isfinite(x); });
     }
   }
 

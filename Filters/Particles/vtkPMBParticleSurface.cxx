@@ -19,6 +19,7 @@
 #include <limits>
 #include <new>
 #include <string>
+#include <utility>
 
 VTK_ABI_NAMESPACE_BEGIN
 vtkStandardNewMacro(vtkPMBParticleSurface);
@@ -210,31 +211,29 @@ void vtkPMBParticleSurface::NoteEnd()
 void vtkPMBParticleSurface::PrintSelf(ostream& os, vtkIndent indent)
 {
   this->Superclass::PrintSelf(os, indent);
-  os << indent << "Kernel: " << this->Kernel << "\n";
-  os << indent << "Radius: " << this->Radius << "\n";
-  os << indent << "Keep Radius: " << (this->KeepRadius ? "On" : "Off") << "\n";
-  os << indent << "Smoothing Length: " << this->SmoothingLength << "\n";
-  os << indent << "Anisotropic: " << (this->Anisotropic ? "On" : "Off") << "\n";
-  os << indent << "Cell Size: " << this->CellSize << "\n";
-  os << indent << "Isovalue: " << this->Isovalue << "\n";
-  os << indent << "Offset: " << this->Offset << "\n";
-  os << indent << "Compute Normals: " << (this->ComputeNormals ? "On" : "Off") << "\n";
-  os << indent << "Use 64 Bit Ids: " << (this->Use64BitIds ? "On" : "Off") << "\n";
-  os << indent << "Output Points Precision: " << this->OutputPointsPrecision << "\n";
-  os << indent << "Compute Measures: " << (this->ComputeMeasures ? "On" : "Off") << "\n";
-  os << indent << "Normal Estimator: " << this->NormalEstimator << "\n";
-  os << indent << "Pass Point Arrays: " << (this->PassPointArrays ? "On" : "Off") << "\n";
-  os << indent << "Sample Limit: " << this->SampleLimit << "\n";
-  os << indent << "Device: " << this->Device << "\n";
-  os << indent << "Device Index: " << this->DeviceIndex << "\n";
-  os << indent << "Device Memory Limit: " << this->DeviceMemoryLimit << "\n";
-  os << indent << "Used Device: " << this->UsedDevice << "\n";
-  os << indent << "Number Of Threads: " << this->NumberOfThreads << "\n";
-  os << indent << "Compute Image: " << (this->ComputeImage ? "On" : "Off") << "\n";
+  const std::pair<const char*, double> numbers[] = { { "Kernel", this->Kernel }, { "Radius", this->Radius },
+    { "Smoothing Length", this->SmoothingLength }, { "Cell Size", this->CellSize }, { "Isovalue", this->Isovalue },
+    { "Offset", this->Offset }, { "Output Points Precision", this->OutputPointsPrecision },
+    { "Normal Estimator", this->NormalEstimator }, { "Sample Limit", this->SampleLimit }, { "Device", this->Device },
+    { "Device Index", this->DeviceIndex }, { "Device Memory Limit", this->DeviceMemoryLimit },
+    { "Number Of Threads", this->NumberOfThreads }, { "Used Device", this->UsedDevice },
+    { "Used Radius", this->UsedRadius } };
+  const std::pair<const char*, vtkTypeBool> switches[] = { { "Keep Radius", this->KeepRadius },
+    { "Anisotropic", this->Anisotropic }, { "Compute Normals", this->ComputeNormals },
+    { "Use 64 Bit Ids", this->Use64BitIds }, { "Compute Measures", this->ComputeMeasures },
+    { "Pass Point Arrays", this->PassPointArrays }, { "Compute Image", this->ComputeImage } };
+  for (const auto& each : numbers)
+  {
+    os << indent << each.first << ": " << each.second << "\n";
+  }
+  for (const auto& each : switches)
+  {
+    os << indent << each.first << ": " << (each.second ? "On" : "Off") << "\n";
+  }
   os << indent << "Image Dimensions: " << this->ImageDimensions[0] << ", " << this->ImageDimensions[1] << ", "
      << this->ImageDimensions[2] << "\n";
   os << indent << "Image Bounds: ";
   std::copy_n(this->ImageBounds, 6, std::ostream_iterator<double>(os, " "));
-  os << "\n" << indent << "Used Radius: " << this->UsedRadius << "\n";
+  os << "\n";
 }
 VTK_ABI_NAMESPACE_END

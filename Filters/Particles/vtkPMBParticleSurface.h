@@ -297,9 +297,6 @@ protected:
   double UsedRadius = 0.0;
 
 private:
-  vtkPMBParticleSurface(const vtkPMBParticleSurface&) = delete;
-  void operator=(const vtkPMBParticleSurface&) = delete;
-
   // The controller of the ranks that make the surface together; null: this process is alone, or the block is.
   vtkMultiProcessController* FindRanks(vtkInformation* outInfo);
   // Sets the part of the image that a rank makes, with ghost cells if they are asked for.

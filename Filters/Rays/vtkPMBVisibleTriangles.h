@@ -21,8 +21,6 @@ public:
   // On a GPU that shares memory with the current OpenGL context, or on the CPU.
   explicit vtkPMBVisibleTriangles(bool onGPU);
   ~vtkPMBVisibleTriangles();
-  vtkPMBVisibleTriangles(const vtkPMBVisibleTriangles&) = delete;
-  void operator=(const vtkPMBVisibleTriangles&) = delete;
 
   // Finds them in arrays in host memory, on the CPU. `count` is greater than the capacity where `visible` has no room. False:
   // there is no memory.

@@ -139,6 +139,34 @@ static inline int64_t pmb_chunks(int64_t n, int64_t chunk)
   return (n + chunk - 1) / chunk;
 }
 
+/* Replaces each of n counts by the sum of those before it. Returns the sum of all. */
+static inline int64_t pmb_sum_before(int64_t *counts, int64_t n)
+{
+  int64_t sum = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t here = counts[i];
+    counts[i] = sum;
+    sum += here;
+  }
+  return sum;
+}
+
+/* For qsort, of structs that begin with a double. */
+static inline int pmb_compare_doubles(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static inline int pmb_all_finite(const double *values, int n)
+{
+  int finite = 1;
+  for (int i = 0; i < n; ++i) {
+    finite &= PMB_IS_FINITE(values[i]);
+  }
+  return finite;
+}
+
 /* Element i of ids. */
 static inline int64_t pmb_load_id(const void *ids, int64_t i, int wide)
 {
@@ -162,6 +190,9 @@ pmb_status pmb_begin(pmb_context *context);
 
 /* pmb_buffer_reserve (of `what`, for the error text), pmb_crew_loop and pmb_crew_report with a status and its text. */
 pmb_status pmb_reserve(pmb_context *context, pmb_buffer *buffer, int64_t count, size_t size, const char *what);
+/* Makes room for `count` elements and keeps the first `used`. */
+pmb_status pmb_grow(
+  pmb_context *context, pmb_buffer *buffer, int64_t used, int64_t count, size_t size, const char *what);
 pmb_status pmb_loop(pmb_context *context, int64_t count, pmb_body *body, void *arg);
 /* pmb_loop that covers the call's progress from `begin` to `end`. */
 pmb_status pmb_pass(pmb_context *context, double begin, double end, int64_t count, pmb_body *body, void *arg);

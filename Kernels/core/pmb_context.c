@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The public functions: checks of what the user passes, the loop over isovalues, dispatch to the backend. */
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/pmb_backend.h"
@@ -37,6 +35,22 @@ pmb_status pmb_reserve(pmb_context *context, pmb_buffer *buffer, int64_t count, 
   return pmb_buffer_reserve(&context->memory, buffer, (size_t)count, size)
     ? PMB_OK
     : pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for %s: %lld of %zu bytes", what, (long long)count, size);
+}
+
+pmb_status pmb_grow(
+  pmb_context *context, pmb_buffer *buffer, int64_t used, int64_t count, size_t size, const char *what)
+{
+  pmb_buffer larger = { NULL, 0 };
+  if (buffer->data && (size_t)count * size <= buffer->capacity) {
+    return PMB_OK;
+  }
+  PMB_STEP(pmb_reserve(context, &larger, count + count / 2, size, what));
+  if (used > 0) {
+    memcpy(larger.data, buffer->data, (size_t)used * size);
+  }
+  pmb_buffer_free(&context->memory, buffer);
+  *buffer = larger;
+  return PMB_OK;
 }
 
 pmb_status pmb_aborted(pmb_context *context)

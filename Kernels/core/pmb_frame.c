@@ -27,10 +27,8 @@ int pmb_frame_make(const double index_to_world[12], pmb_frame *frame)
   static const double zero[12] = { 0 };
   const double *w = memcmp(index_to_world, zero, sizeof(zero)) == 0 ? identity : index_to_world;
   double m[3][3], column_scale[3];
-  for (int i = 0; i < 12; ++i) {
-    if (!PMB_IS_FINITE(w[i])) {
-      return 0;
-    }
+  if (!pmb_all_finite(w, 12)) {
+    return 0;
   }
   memcpy(frame->to_world, w, sizeof(frame->to_world));
   /* Scale columns to about 1, so that spacings of 1e-30 or 1e30 neither underflow nor overflow below. */

@@ -16,11 +16,6 @@ static pmb_status cpu_create(pmb_context *context, const char *path)
   pmb_cpu *cpu = pmb_memory_take(&context->memory, 1, sizeof(*cpu));
   PMB_FAIL_IF(!cpu, context, PMB_OUT_OF_MEMORY, "no memory for the CPU backend (%zu bytes)", sizeof(*cpu));
   memset(cpu, 0, sizeof(*cpu));
-  cpu->loops = (pmb_cpu_loops){ .summarize = PMB_LOOP(context, pmb_cpu_summarize),
-    .select_count = PMB_LOOP(context, pmb_cpu_select_count),
-    .select_write = PMB_LOOP(context, pmb_cpu_select_write),
-    .classify = PMB_LOOP(context, pmb_cpu_classify),
-    .emit = PMB_LOOP(context, pmb_cpu_emit) };
   cpu->volume = cpu->surface.volume = &context->volume;
   cpu->surface.frame = &context->frame;
   cpu->surface.full_rules_only = context->full_rules_only;
@@ -144,7 +139,7 @@ static pmb_status cpu_bind(pmb_context *context)
     context, &cpu->summary, cpu->brick_count + PMB_CPU_SUMMARY_SPARE, 2 * type_size, "the summary (bricks)"));
   PMB_STEP(pmb_reserve(context, &cpu->flags, cpu->brick_count, 1, "the summary (bricks)"));
   PMB_STEP(pmb_reserve(context, &cpu->ranges, blocks, sizeof(pmb_cpu_range), "the summary (bricks)"));
-  PMB_STEP(run(context, workers, (size_t)blocks, cpu->loops.summarize, cpu));
+  PMB_STEP(run(context, workers, (size_t)blocks, PMB_LOOP(context, pmb_cpu_summarize), cpu));
   cpu->surface.flags = cpu->flags.data;
   reduce_ranges(context, cpu, blocks);
   pmb_buffer_free(&context->memory, &cpu->ranges);
@@ -170,14 +165,9 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
   const size_t chunks = (size_t)pmb_chunks(all, cpu->select_chunk);
   PMB_STEP(pmb_reserve(context, &cpu->found.map, cpu->brick_count, sizeof(uint32_t), "the brick map"));
   PMB_STEP(pmb_reserve(context, &cpu->counts, (int64_t)chunks, sizeof(int64_t), "the brick map"));
-  PMB_STEP(run(context, workers_for(context, all, PMB_CPU_LOOKED_AT_EACH), chunks, cpu->loops.select_count, cpu));
-  int64_t *counts = cpu->counts.data;
-  int64_t active = 0;
-  for (size_t i = 0; i < chunks; ++i) {
-    const int64_t here = counts[i];
-    counts[i] = active;
-    active += here;
-  }
+  PMB_STEP(run(context, workers_for(context, all, PMB_CPU_LOOKED_AT_EACH), chunks,
+    PMB_LOOP(context, pmb_cpu_select_count), cpu));
+  const int64_t active = pmb_sum_before(cpu->counts.data, (int64_t)chunks);
   PMB_FAIL_IF(active >= (int64_t)PMB_NO_RECORD, context, PMB_TOO_LARGE,
     "pmb_count: %lld active bricks, more than 2^32 - 2", (long long)active);
   /* Smaller chunks where workers have few bricks, so that all end at about the same time. */
@@ -190,8 +180,8 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
   PMB_STEP(pmb_reserve(context, &cpu->found.records, active, sizeof(pmb_cpu_record), "the active bricks"));
   PMB_STEP(pmb_reserve(context, &cpu->found.chunks, record_count, sizeof(pmb_sizes), "the active bricks"));
   cpu->found.record_count = context->info.active_bricks = active;
-  return run(
-    context, workers_for(context, active + all / 8, PMB_CPU_LISTED_EACH), chunks, cpu->loops.select_write, cpu);
+  return run(context, workers_for(context, active + all / 8, PMB_CPU_LISTED_EACH), chunks,
+    PMB_LOOP(context, pmb_cpu_select_write), cpu);
 }
 
 /* Pass scan: replaces the size of each chunk by that of all chunks before it. Returns the size of the layers to extract. */
@@ -275,7 +265,8 @@ static pmb_status count_isovalue(
     return PMB_OUT_OF_MEMORY;
   }
   context->crew.fraction_end = end;
-  return run_on_records(context, cpu->found.record_count, PMB_CPU_CLASSIFIED_EACH, cpu->loops.classify);
+  return run_on_records(
+    context, cpu->found.record_count, PMB_CPU_CLASSIFIED_EACH, PMB_LOOP(context, pmb_cpu_classify));
 }
 
 static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
@@ -326,7 +317,7 @@ static pmb_status cpu_emit(pmb_context *context, const pmb_group *group, const p
     crew->fraction_begin = begin + whole * done / points;
     done += 1 + (double)group->sizes[i].points;
     crew->fraction_end = begin + whole * done / points;
-    status = run_on_records(context, cpu->found.wanted, PMB_CPU_EMITTED_EACH, cpu->loops.emit);
+    status = run_on_records(context, cpu->found.wanted, PMB_CPU_EMITTED_EACH, PMB_LOOP(context, pmb_cpu_emit));
     cpu->surface.base.points += group->sizes[i].points;
     cpu->surface.base.triangles += group->sizes[i].triangles;
     swap_isovalue(cpu, i);

@@ -127,15 +127,6 @@ static inline int pmb_cpu_extent(int64_t left, int size)
   return left > size ? size + 1 : (int)left;
 }
 
-/* The loops of an instruction set. arg: the pmb_cpu; i: a unit of work. */
-typedef struct pmb_cpu_loops {
-  pmb_body *summarize;    /* a block of bricks */
-  pmb_body *select_count; /* a select chunk: how many are active */
-  pmb_body *select_write; /* the same: records and map */
-  pmb_body *classify;     /* a chunk of records; arg: the pmb_cpu_surface */
-  pmb_body *emit;         /* the same */
-} pmb_cpu_loops;
-
 /* Results of select, classify and scan for an isovalue. */
 typedef struct pmb_cpu_found {
   pmb_buffer map; /* brick -> record, uint32_t */
@@ -170,7 +161,6 @@ typedef struct pmb_cpu_surface {
 
 /* The backend's state. */
 typedef struct pmb_cpu {
-  pmb_cpu_loops loops;
   const pmb_volume *volume;
   int64_t bricks[3];
   int64_t brick_count;

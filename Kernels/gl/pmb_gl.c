@@ -48,6 +48,13 @@ static pmb_status map(pmb_context *context, pmb_gl_buffers *buffers, const char 
   return context->backend->gl->map(context, buffers, memory, bytes);
 }
 
+/* Unmaps the buffers. Returns the first failure: `status`, of the work on them, or that of unmapping. */
+static pmb_status unmap(pmb_context *context, pmb_gl_buffers *buffers, pmb_status status)
+{
+  const pmb_status end = context->backend->gl->unmap(context, buffers);
+  return status == PMB_OK ? end : status;
+}
+
 /* The count to emit: that of the volume or of particles. */
 typedef struct counted {
   const char *call, *count; /* names of the functions, for messages */
@@ -93,16 +100,11 @@ static pmb_status emit(
 {
   void *memory[PMB_GL_BUFFERS] = { NULL, NULL, NULL };
   size_t bytes[PMB_GL_BUFFERS] = { 0, 0, 0 };
-  context->error[0] = '\0';
+  PMB_STEP(pmb_begin(context));
   PMB_TAKE(context, pmb_gl_mesh, scale, mesh);
   PMB_FAIL_IF(!is_counted, context, PMB_INVALID, "%s: nothing is counted; call %s first", from->call, from->count);
-  pmb_status status = map(context, buffers, from->call, memory, bytes);
-  if (status == PMB_OK) {
-    status = emit_mapped(context, from, mesh, memory, bytes);
-    const pmb_status end = context->backend->gl->unmap(context, buffers);
-    status = status == PMB_OK ? end : status;
-  }
-  return status;
+  PMB_STEP(map(context, buffers, from->call, memory, bytes));
+  return unmap(context, buffers, emit_mapped(context, from, mesh, memory, bytes));
 }
 
 pmb_status pmb_emit_gl(pmb_context *context, pmb_gl_buffers *buffers, const pmb_gl_mesh *mesh)
@@ -151,18 +153,10 @@ pmb_status pmb_cast_rays_gl(pmb_context *context, pmb_gl_buffers *buffers, const
 {
   void *memory[PMB_GL_BUFFERS] = { NULL, NULL, NULL };
   size_t bytes[PMB_GL_BUFFERS] = { 0, 0, 0 };
-  if (!context) {
-    return PMB_INVALID;
-  }
-  context->error[0] = '\0';
+  PMB_STEP(pmb_begin(context));
   PMB_TAKE(context, pmb_ray_request, on_device, request);
-  pmb_status status = map(context, buffers, "pmb_cast_rays_gl", memory, bytes);
-  if (status == PMB_OK) {
-    status = cast_mapped(context, request, memory, bytes);
-    const pmb_status end = context->backend->gl->unmap(context, buffers);
-    status = status == PMB_OK ? end : status;
-  }
-  return status;
+  PMB_STEP(map(context, buffers, "pmb_cast_rays_gl", memory, bytes));
+  return unmap(context, buffers, cast_mapped(context, request, memory, bytes));
 }
 
 /* Finds the visible triangles of a mesh in mapped buffers and writes them to another. */
@@ -188,21 +182,13 @@ pmb_status pmb_find_visible_gl(pmb_context *context, pmb_gl_buffers *mesh, pmb_g
   static const char call[] = "pmb_find_visible_gl";
   void *memory[PMB_GL_BUFFERS] = { NULL }, *to[PMB_GL_BUFFERS] = { NULL };
   size_t bytes[PMB_GL_BUFFERS] = { 0 }, to_bytes[PMB_GL_BUFFERS] = { 0 };
-  if (!context) {
-    return PMB_INVALID;
-  }
-  context->error[0] = '\0';
+  PMB_STEP(pmb_begin(context));
   PMB_TAKE(context, pmb_visible_request, on_device, request);
-  pmb_status status = map(context, mesh, call, memory, bytes);
-  if (status != PMB_OK) {
-    return status;
-  }
-  status = map(context, visible, call, to, to_bytes);
+  PMB_STEP(map(context, mesh, call, memory, bytes));
+  pmb_status status = map(context, visible, call, to, to_bytes);
   if (status == PMB_OK) {
-    status = find_mapped(context, request, memory, bytes, to[PMB_GL_TRIANGLES], to_bytes[PMB_GL_TRIANGLES], count);
-    const pmb_status end = context->backend->gl->unmap(context, visible);
-    status = status == PMB_OK ? end : status;
+    status = unmap(context, visible,
+      find_mapped(context, request, memory, bytes, to[PMB_GL_TRIANGLES], to_bytes[PMB_GL_TRIANGLES], count));
   }
-  const pmb_status end = context->backend->gl->unmap(context, mesh);
-  return status == PMB_OK ? end : status;
+  return unmap(context, mesh, status);
 }

@@ -307,14 +307,10 @@ static inline void match_range(measuring *m, int worker, int64_t range, int wide
     (int64_t *)m->ends.data + ((int64_t)worker << m->range_bits),
     (char *)m->records.data + (size_t)(worker * m->record_capacity) * (wide ? 8 : 4) };
   const int64_t points = b.end - b.begin;
-  int64_t counts[COUNTS] = { 0 }, before = 0;
+  int64_t counts[COUNTS] = { 0 };
   memset(b.ends, 0, (size_t)points * sizeof(*b.ends));
   record_range(m, range, &b, 0, wide);
-  for (int64_t p = 0; p < points; ++p) {
-    const int64_t here = b.ends[p];
-    b.ends[p] = before;
-    before += here;
-  }
+  pmb_sum_before(b.ends, points);
   record_range(m, range, &b, 1, wide);
   for (int64_t p = 0; p < points; ++p) {
     counts[POINTS] += load_parent(&part, b.begin + p, wide) != NOWHERE;

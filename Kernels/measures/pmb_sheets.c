@@ -380,20 +380,6 @@ static int number_fans(slot *star, int count)
   return fans;
 }
 
-/* Makes room for `count` more numbers in context->copied, and keeps the first `before`. */
-static pmb_status grow_copied(sheets *s, int64_t before, int64_t count)
-{
-  pmb_context *context = s->context;
-  pmb_buffer larger = { NULL, 0 };
-  PMB_STEP(pmb_reserve(context, &larger, before + count, sizeof(int64_t), "the sheets"));
-  if (before > 0) {
-    memcpy(larger.data, context->copied.data, (size_t)before * sizeof(int64_t));
-  }
-  pmb_buffer_free(&context->memory, &context->copied);
-  context->copied = larger;
-  return PMB_OK;
-}
-
 /* Gives each fan but a star's first a new point behind the part's, and notes the point that it copies. */
 static pmb_status name_fans(sheets *s, pmb_sizes *part)
 {
@@ -408,7 +394,9 @@ static pmb_status name_fans(sheets *s, pmb_sizes *part)
   PMB_FAIL_IF(s->mesh->id_type == PMB_INT32 && begin + s->size.points + more > INT32_MAX, s->context, PMB_TOO_LARGE,
     "pmb_split_sheets: %lld points need 64-bit ids; set id_type to PMB_INT64",
     (long long)(begin + s->size.points + more));
-  PMB_STEP(more > 0 ? grow_copied(s, s->added, more) : PMB_OK);
+  if (more > 0) {
+    PMB_STEP(pmb_grow(s->context, &s->context->copied, s->added, s->added + more, sizeof(int64_t), "the sheets"));
+  }
   for (int64_t t = 0; t < s->size.triangles && s->added > 0; ++t) {
     for (int place = 0; place < 3; ++place) {
       set_corner(s, t, place, begin + corner_point(s, t, place));

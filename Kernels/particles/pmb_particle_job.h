@@ -251,7 +251,6 @@ pmb_status pmb_particles_bounds(pmb_particles *p, pmb_particle_bounds *bounds);
 
 /* The passes of count, in their order. Prepare fills the facts, then finds the grid from them; a GPU fills them itself. */
 pmb_status pmb_particles_prepare(pmb_particles *p);
-pmb_status pmb_particles_reserve_facts(pmb_particles *p);
 pmb_status pmb_particles_find_grid(pmb_particles *p);
 pmb_status pmb_particles_sort(pmb_particles *p);
 pmb_status pmb_particles_find_twins(pmb_particles *p);

@@ -204,18 +204,12 @@ PMB_INLINE void find_bound(void *arg, const int kernel)
 }
 PMB_BY_KERNEL(find_bound)
 
-static float most_in(const brick_sum *b, const tile_box *at)
+/* The lower bound of the sum at the samples of a box, or the upper one. */
+static float bound_in(const brick_sum *b, const tile_box *at, int is_least)
 {
-  bound most = { b->p, &b->scratch->region, at, 0, 0 };
-  by_kernel[b->p->kernel](&most);
-  return most.value;
-}
-
-static float least_in(const brick_sum *b, const tile_box *at)
-{
-  bound least = { b->p, &b->scratch->region, at, 1, 0 };
-  by_kernel[b->p->kernel](&least);
-  return least.value;
+  bound found = { b->p, &b->scratch->region, at, is_least, 0 };
+  by_kernel[b->p->kernel](&found);
+  return found.value;
 }
 
 /* ---- regions and tiles ---- */
@@ -293,12 +287,12 @@ static void add_to_tile(brick_sum *b, int tile, int whole, float most)
   const uint32_t bit = 1u << tile;
   const int decides = whole && !b->refines, deep = most > PMB_DEEP * threshold && b->p->all_add;
   float *samples = b->scratch->samples + tile * PMB_LANES, lanes[PMB_LANES];
-  if (decides && deep && least_in(b, &at) >= threshold) {
+  if (decides && deep && bound_in(b, &at, 1) >= threshold) {
     b->sides->inside |= bit;
     return;
   }
   const int n = list_tile(b, &at, 1);
-  if (decides && (n == 0 || (!deep && most_in(b, &at) < threshold))) {
+  if (decides && (n == 0 || (!deep && bound_in(b, &at, 0) < threshold))) {
     b->sides->outside |= bit;
     return;
   }
@@ -328,7 +322,7 @@ static void add_to_brick(void *arg)
     }
     find_margins(s, s->near.n, (const float(*)[PMB_PARTICLE_ROOM])s->near.place, s->near.reach2, 1, at.low, at.high);
     take_region(b->p, s, list_margins(s, s->near.n, b->p->surface.tables->places));
-    const float most = whole && !b->refines ? most_in(b, &at) : 0;
+    const float most = whole && !b->refines ? bound_in(b, &at, 0) : 0;
     if (whole && !b->refines && most < b->p->isovalue.threshold_f32) {
       b->sides->outside |= bits;
       continue;
@@ -396,19 +390,13 @@ static void begin_wanted(brick_sum *b)
   b->sides->wanted = 0;
 }
 
-/* Copies the exact tiles of a brick to p->samples or back. Packed without gaps they take fewer cache lines. */
-static void pack_tiles(const brick_sum *b, int64_t i)
+/* Copies the exact tiles of a brick to p->samples (packs: 1) or back. Packed without gaps they take fewer cache lines. */
+static void move_tiles(const brick_sum *b, int64_t i, int packs)
 {
-  float *to = (float *)b->p->samples.data + (i - b->p->window_begin) * PMB_BRICK_SAMPLES;
-  for (uint32_t rest = b->sides->exact; rest; rest &= rest - 1, to += PMB_LANES) {
-    memcpy(to, b->scratch->samples + pmb_lowest_bit(rest) * PMB_LANES, PMB_LANES * sizeof(float));
-  }
-}
-static void unpack_tiles(const brick_sum *b, int64_t i)
-{
-  const float *from = (const float *)b->p->samples.data + (i - b->p->window_begin) * PMB_BRICK_SAMPLES;
-  for (uint32_t rest = b->sides->exact; rest; rest &= rest - 1, from += PMB_LANES) {
-    memcpy(b->scratch->samples + pmb_lowest_bit(rest) * PMB_LANES, from, PMB_LANES * sizeof(float));
+  float *packed = (float *)b->p->samples.data + (i - b->p->window_begin) * PMB_BRICK_SAMPLES;
+  for (uint32_t rest = b->sides->exact; rest; rest &= rest - 1, packed += PMB_LANES) {
+    float *tile = b->scratch->samples + pmb_lowest_bit(rest) * PMB_LANES;
+    memcpy(packs ? packed : tile, packs ? tile : packed, PMB_LANES * sizeof(float));
   }
 }
 
@@ -431,7 +419,7 @@ void PMB_PATH_NAME(pmb_particle_potential)(void *data, int worker, size_t chunk)
       begin_wanted(&b);
       add_to_brick(&b);
     }
-    pack_tiles(&b, i);
+    move_tiles(&b, i, 1);
     before = search;
   }
 }
@@ -445,9 +433,9 @@ void PMB_PATH_NAME(pmb_particle_refine)(void *data, int worker, size_t chunk)
     const int64_t i = ((const int64_t *)p->unsure.data)[n];
     brick_sum b;
     const near_search search = begin_brick(p, pmb_particle_scratch_of(p, worker), i, &b);
-    unpack_tiles(&b, i);
+    move_tiles(&b, i, 0);
     begin_wanted(&b);
     search_near(&search, 0);
-    pack_tiles(&b, i);
+    move_tiles(&b, i, 1);
   }
 }

@@ -196,16 +196,10 @@ pmb_status pmb_particles_find_grid(pmb_particles *p)
   return make_grid(p, &bounds);
 }
 
-pmb_status pmb_particles_reserve_facts(pmb_particles *p)
-{
-  const int64_t chunks = pmb_chunks(p->request.positions.count, PMB_PARTICLE_CHUNK);
-  return pmb_reserve(p->context, &p->facts, chunks, sizeof(pmb_particle_facts), "chunks");
-}
-
 static pmb_status find_facts(pmb_particles *p)
 {
   const int64_t chunks = pmb_chunks(p->request.positions.count, PMB_PARTICLE_CHUNK);
-  PMB_STEP(pmb_particles_reserve_facts(p));
+  PMB_STEP(pmb_reserve(p->context, &p->facts, chunks, sizeof(pmb_particle_facts), "chunks"));
   return pmb_pass(p->context, 0, 0.02, chunks, prepare_chunk, p);
 }
 

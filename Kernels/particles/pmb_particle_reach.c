@@ -198,12 +198,8 @@ pmb_status pmb_particles_reach(pmb_particles *p)
   }
   memset(p->bits.data, 0, words * sizeof(uint64_t));
   PMB_STEP(pmb_loop(p->context, p->layer_count, reach_layer, &job));
-  int64_t *begins = p->layer_begins.data, before = 0;
-  for (int64_t i = 0; i < p->layer_count; ++i) {
-    const int64_t here = begins[i];
-    begins[i] = before;
-    before += here;
-  }
+  int64_t *begins = p->layer_begins.data;
+  const int64_t before = pmb_sum_before(begins, p->layer_count);
   begins[p->layer_count] = p->brick_count = before;
   PMB_STEP(pmb_particles_check_bricks(p, (double)before * (double)p->layer_count / (double)atomic_load(&job.layers)));
   PMB_STEP(pmb_reserve(p->context, &p->bricks_reached, before, sizeof(uint64_t), "bricks"));

@@ -40,10 +40,7 @@ static pmb_status check_arrays(pmb_particles *p, pmb_particle_request *r)
   } arrays[] = { { "positions", &r->positions }, { "radii", &r->radii }, { "masses", &r->masses },
     { "densities", &r->densities }, { "weights", &r->weights } };
   for (int i = 0; i < 5; ++i) {
-    const pmb_status status = check_array(p, arrays[i].name, arrays[i].array, i == 0 ? 3 : 1, count);
-    if (status != PMB_OK) {
-      return status;
-    }
+    PMB_STEP(check_array(p, arrays[i].name, arrays[i].array, i == 0 ? 3 : 1, count));
   }
   PMB_FAIL_IF(r->kernel != PMB_KERNEL_SPLINE && (r->masses.values || r->densities.values), p->context, PMB_INVALID,
     "pmb_particles_count: masses or densities are set, and kernel is %d; only PMB_KERNEL_SPLINE (%d) uses them",

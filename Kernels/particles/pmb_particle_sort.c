@@ -118,11 +118,6 @@ typedef struct fill_job {
   uint32_t *sorted; /* for fill_moved */
 } fill_job;
 
-static pmb_status fill_particles(fill_job *job, pmb_body *fill)
-{
-  return pmb_loop(job->p->context, pmb_chunks(job->p->count, PMB_PARTICLE_CHUNK), fill, job);
-}
-
 static void fill_chunk(void *data, int worker, size_t chunk)
 {
   const fill_job *job = data;
@@ -259,7 +254,7 @@ pmb_status pmb_particles_sort(pmb_particles *p)
   p->parts = p->keys[1 - sorted].data;
   p->twins = p->indices[1 - sorted].data;
   fill_job job = { p, p->sorted, NULL };
-  PMB_STEP(fill_particles(&job, fill_chunk));
+  PMB_STEP(pmb_loop(p->context, pmb_chunks(n, PMB_PARTICLE_CHUNK), fill_chunk, &job));
   find_grades(p, p->sorted_keys);
   PMB_STEP(check_cubes(p, p->sorted_keys));
   return find_rows(p, p->sorted_keys);
@@ -362,5 +357,5 @@ pmb_status pmb_particles_sort_moved(pmb_particles *p)
   memset((float *)p->shapes.data + 6 * p->count, 0, PMB_PARTICLE_TAIL * 6 * sizeof(float));
   fill_job job = { p, p->indices[sorted].data, p->indices[1 - sorted].data };
   p->sorted = job.sorted;
-  return fill_particles(&job, fill_moved);
+  return pmb_loop(p->context, chunks, fill_moved, &job);
 }

@@ -5,26 +5,15 @@
 
 #include "particles/pmb_particle_job.h"
 
-/* Cells between spans that are left out; fewer are not worth it. */
-static double least_gap(const pmb_particles *p)
-{
-  return 2 * ceil(p->reach) + 4 * PMB_BRICK_X;
-}
-
-static int compare_low(const void *a, const void *b)
-{
-  const double x = ((const pmb_particle_span *)a)->low, y = ((const pmb_particle_span *)b)->low;
-  return (x > y) - (x < y);
-}
-
 /* Joins n spans of an axis where no gap is between them. */
 static void join_spans(pmb_particles *p, int axis, int64_t n)
 {
+  const double least_gap = 2 * ceil(p->reach) + 4 * PMB_BRICK_X; /* fewer cells are not worth leaving out */
   pmb_particle_span *spans = p->spans[axis].data;
   int64_t to = 0;
-  qsort(spans, (size_t)n, sizeof(*spans), compare_low);
+  qsort(spans, (size_t)n, sizeof(*spans), pmb_compare_doubles);
   for (int64_t i = 1; i < n; ++i) {
-    if (spans[i].low - spans[to].high < least_gap(p)) {
+    if (spans[i].low - spans[to].high < least_gap) {
       spans[to].high = fmax(spans[to].high, spans[i].high);
     } else {
       spans[++to] = spans[i];

@@ -16,23 +16,6 @@ PMB_DECLARE_LOOP(pmb_particle_parameters);
 PMB_DECLARE_LOOP(pmb_particle_emit);
 PMB_DECLARE_LOOP(pmb_particle_sample);
 
-/* Makes room for `count` elements and keeps the first `used`. */
-static pmb_status grow(
-  pmb_particles *p, pmb_buffer *buffer, int64_t used, int64_t count, size_t size, const char *what)
-{
-  if (buffer->data && (size_t)count * size <= buffer->capacity) {
-    return PMB_OK;
-  }
-  pmb_buffer larger = { NULL, 0 };
-  PMB_STEP(pmb_reserve(p->context, &larger, count + count / 2, size, what));
-  if (used > 0) {
-    memcpy(larger.data, buffer->data, (size_t)used * size);
-  }
-  pmb_buffer_free(&p->context->memory, buffer);
-  *buffer = larger;
-  return PMB_OK;
-}
-
 /* ---- life ---- */
 
 pmb_status pmb_particles_create(pmb_context *context, pmb_particles **particles)
@@ -58,20 +41,17 @@ pmb_status pmb_particles_create(pmb_context *context, pmb_particles **particles)
 void pmb_particles_destroy(pmb_particles *p)
 {
   if (p) {
-    pmb_memory *memory = &p->context->memory;
     if (p->context->backend->particles) {
       p->context->backend->particles->drop(p->context, p);
     }
-    pmb_buffer *buffers[] = { &p->facts, &p->keys[0], &p->keys[1], &p->indices[0], &p->indices[1], &p->histograms,
-      &p->cells[0], &p->cells[1], &p->cells[2], &p->fractions[0], &p->fractions[1], &p->fractions[2], &p->scales,
-      &p->amounts, &p->reaches, &p->masses, &p->shapes, &p->moved, &p->row_keys, &p->row_begins, &p->layers,
-      &p->layer_begins, &p->bits, &p->bricks_reached, &p->samples, &p->sides, &p->unsure, &p->active, &p->parameters,
-      &p->candidates, &p->spans[0], &p->spans[1], &p->spans[2], &p->scratch, &p->cpu_scratch, &p->cloud, &p->records,
-      &p->chunks };
-    for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
-      pmb_buffer_free(memory, buffers[i]);
-    }
-    pmb_memory_give(memory, p);
+    pmb_free_buffers(p->context,
+      (pmb_buffer *[]){ &p->facts, &p->keys[0], &p->keys[1], &p->indices[0], &p->indices[1], &p->histograms,
+        &p->cells[0], &p->cells[1], &p->cells[2], &p->fractions[0], &p->fractions[1], &p->fractions[2], &p->scales,
+        &p->amounts, &p->reaches, &p->masses, &p->shapes, &p->moved, &p->row_keys, &p->row_begins, &p->layers,
+        &p->layer_begins, &p->bits, &p->bricks_reached, &p->samples, &p->sides, &p->unsure, &p->active,
+        &p->parameters, &p->candidates, &p->spans[0], &p->spans[1], &p->spans[2], &p->scratch, &p->cpu_scratch,
+        &p->cloud, &p->records, &p->chunks, NULL });
+    pmb_memory_give(&p->context->memory, p);
   }
 }
 
@@ -201,8 +181,9 @@ static pmb_status find_candidates(pmb_particles *p)
   }
   p->group_begin = p->record_count;
   p->record_count += count;
-  PMB_STEP(grow(p, &p->records, p->group_begin, p->record_count, sizeof(pmb_cpu_record), "the active bricks"));
-  return grow(p, &p->active, p->group_begin, p->record_count, sizeof(uint64_t), "the active bricks");
+  PMB_STEP(
+    pmb_grow(p->context, &p->records, p->group_begin, p->record_count, sizeof(pmb_cpu_record), "the active bricks"));
+  return pmb_grow(p->context, &p->active, p->group_begin, p->record_count, sizeof(uint64_t), "the active bricks");
 }
 
 /* Drops empty records and sets the positions of the others. Returns the number of points in the group. */
@@ -239,7 +220,8 @@ static pmb_status classify_group(pmb_particles *p)
   const int64_t candidates = pmb_chunks(p->record_count - p->group_begin, each);
   PMB_STEP(pmb_pass(p->context, at, at, candidates, PMB_LOOP(p->context, pmb_particle_classify), p));
   const int64_t points = compact_records(p), found = pmb_chunks(p->record_count - p->group_begin, each);
-  PMB_STEP(grow(p, &p->parameters, p->parameter_count, p->parameter_count + points, sizeof(float), "points"));
+  PMB_STEP(
+    pmb_grow(p->context, &p->parameters, p->parameter_count, p->parameter_count + points, sizeof(float), "points"));
   PMB_STEP(pmb_pass(p->context, at, at, found, PMB_LOOP(p->context, pmb_particle_parameters), p));
   p->parameter_count += points;
   return PMB_OK;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Checks a request for rays. */
-#include <math.h>
 
 #include "rays/pmb_ray_tile.h"
 
-/* Whether all values are in [0, 1]. */
+/* Whether all values are in [0, 1]: colors, or factors. */
 static int are_colors(const float *values, int n)
 {
   int are = 1;
@@ -79,10 +78,8 @@ static pmb_status check_color_by(pmb_context *context, const pmb_ray_request *re
 
 static pmb_status check_gradient_table(pmb_context *context, const pmb_ray_request *request)
 {
-  int fits = request->gradient_size >= 2 && request->gradient_size <= PMB_RAY_TABLE;
-  for (int i = 0; fits && i < request->gradient_size; ++i) {
-    fits = request->gradient_table[i] >= 0 && request->gradient_table[i] <= 1;
-  }
+  const int fits = request->gradient_size >= 2 && request->gradient_size <= PMB_RAY_TABLE &&
+    are_colors(request->gradient_table, request->gradient_size);
   PMB_FAIL_IF(!fits || !PMB_IS_FINITE(request->gradient_high) || !(request->gradient_high > 0), context, PMB_INVALID,
     "pmb_cast_rays: gradient_table has %d factors up to a gradient of %g; use 2 to %d factors from 0 to 1, and a length above 0",
     request->gradient_size, request->gradient_high, (int)PMB_RAY_TABLE);
@@ -125,6 +122,6 @@ pmb_status pmb_ray_check(pmb_context *context, const pmb_ray_request *request)
     context, PMB_INVALID,
     "pmb_cast_rays: %d lights and %d planes; use at most %d and %d, set their arrays, and finite numbers",
     request->light_count, request->plane_count, (int)PMB_RAY_LIGHTS, (int)PMB_RAY_PLANES);
-  const pmb_status status = check_light(context, request);
-  return status == PMB_OK ? check_colors(context, request) : status;
+  PMB_STEP(check_light(context, request));
+  return check_colors(context, request);
 }

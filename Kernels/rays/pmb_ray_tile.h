@@ -29,15 +29,6 @@ typedef struct pmb_ray_picture {
 /* pmb_ray_request.c. PMB_OK or PMB_INVALID. */
 pmb_status pmb_ray_check(pmb_context *context, const pmb_ray_request *request);
 
-static inline int pmb_all_finite(const double *values, int n)
-{
-  int finite = 1;
-  for (int i = 0; i < n; ++i) {
-    finite &= PMB_IS_FINITE(values[i]);
-  }
-  return finite;
-}
-
 /* Casts a tile; arg: the pmb_ray_picture. */
 PMB_DECLARE_LOOP(pmb_ray_tile);
 

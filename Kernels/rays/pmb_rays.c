@@ -87,12 +87,6 @@ static pmb_status make_view(pmb_context *context, const pmb_ray_request *request
   return PMB_OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-  const double x = ((const pmb_ray_isovalue *)a)->value, y = ((const pmb_ray_isovalue *)b)->value;
-  return (x > y) - (x < y);
-}
-
 static int is_preintegrated(const pmb_ray_request *request)
 {
   return request->mode == PMB_RAY_COMPOSITE && request->preintegrate;
@@ -374,7 +368,7 @@ static void make_light(const pmb_ray_request *request, pmb_ray_job *job)
   if (request->mode == PMB_RAY_ISOSURFACE && request->isovalue_count > 0) {
     job->isovalue_count = request->isovalue_count;
     memcpy(job->isovalues, request->isovalues, (size_t)request->isovalue_count * sizeof(*job->isovalues));
-    qsort(job->isovalues, (size_t)request->isovalue_count, sizeof(*job->isovalues), by_value);
+    qsort(job->isovalues, (size_t)request->isovalue_count, sizeof(*job->isovalues), pmb_compare_doubles);
   }
 }
 

@@ -5,7 +5,6 @@
 #define PMB_ATTRIBUTE_H
 
 #include <math.h>
-#include <stdint.h>
 
 #include "shared/pmb_portability.h"
 #include "shared/pmb_types.h"

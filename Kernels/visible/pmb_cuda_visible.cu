@@ -89,6 +89,9 @@ static pmb_status find(pmb_cuda *cuda, visible_memory *memory, const pmb_visible
   working w = {};
   size_t scan = 0;
   uint32_t total = 0;
+  PMB_STEP(pmb_cuda_check_array(cuda, 1, job->view.points, "pmb_find_visible", "points"));
+  PMB_STEP(pmb_cuda_check_array(cuda, 1, job->view.triangles, "pmb_find_visible", "triangles"));
+  PMB_STEP(pmb_cuda_check_array(cuda, 1, job->visible, "pmb_find_visible", "visible"));
   PMB_STEP(reserve(cuda, memory, &job->view, &w, &scan));
   PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, look_kernel<1>, w.blocks, THREADS, 0, job->view, w));
   PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, look_kernel<0>, w.blocks, THREADS, 0, job->view, w));
@@ -115,15 +118,7 @@ static pmb_status find_visible(pmb_context *context, const pmb_visible_job *job,
     return PMB_OUT_OF_MEMORY;
   }
   PMB_STEP(pmb_cuda_begin_call(cuda));
-  const struct {
-    const void *array;
-    const char *what;
-  } arrays[] = { { job->view.points, "points" }, { job->view.triangles, "triangles" }, { job->visible, "visible" } };
-  pmb_status status = PMB_OK;
-  for (int i = 0; i < 3 && status == PMB_OK; ++i) {
-    status = pmb_cuda_check_array(cuda, 1, arrays[i].array, "pmb_find_visible", arrays[i].what);
-  }
-  return pmb_cuda_end(cuda, status == PMB_OK ? find(cuda, memory, job, count) : status);
+  return pmb_cuda_end(cuda, find(cuda, memory, job, count));
 }
 
 extern "C" const pmb_visible_functions pmb_cuda_visible = { find_visible };

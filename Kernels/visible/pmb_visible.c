@@ -8,15 +8,6 @@
 
 /* ---- checks ---- */
 
-static int all_finite(const double *values, int count)
-{
-  int finite = 1;
-  for (int i = 0; i < count; ++i) {
-    finite &= isfinite(values[i]) != 0;
-  }
-  return finite;
-}
-
 static pmb_status check(pmb_context *context, const pmb_visible_request *r)
 {
   PMB_FAIL_IF(r->triangle_count < 0 || r->triangle_count > UINT32_MAX / 3, context, PMB_INVALID,
@@ -30,7 +21,7 @@ static pmb_status check(pmb_context *context, const pmb_visible_request *r)
     PMB_FAIL_IF(!(r->places[i] >= 0 && r->places[i] <= 1), context, PMB_INVALID,
       "pmb_find_visible: places[%d] is %g; it must be 0 to 1", i, r->places[i]);
   }
-  return all_finite(r->to_clip, 16) && all_finite(r->bounds, 6)
+  return pmb_all_finite(r->to_clip, 16) && pmb_all_finite(r->bounds, 6)
     ? PMB_OK
     : pmb_fail(context, PMB_INVALID, "pmb_find_visible: to_clip or bounds hold a value that is not finite");
 }
@@ -140,14 +131,8 @@ static pmb_status find_on_cpu(pmb_context *context, const pmb_visible_job *job, 
   memset(w.depths, 0xff, (size_t)samples * sizeof(*w.depths));
   PMB_STEP(pmb_pass(context, 0, 0.5, chunks, PMB_LOOP(context, pmb_visible_occlude), &w));
   PMB_STEP(pmb_pass(context, 0.5, 0.9, chunks, select_visible, &w));
-  int64_t total = 0;
-  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-    const int64_t visible = w.before[chunk];
-    w.before[chunk] = total;
-    total += visible;
-  }
-  *found = total;
-  return total <= job->capacity ? pmb_pass(context, 0.9, 1, chunks, write_visible, &w) : PMB_OK;
+  *found = pmb_sum_before(w.before, chunks);
+  return *found <= job->capacity ? pmb_pass(context, 0.9, 1, chunks, write_visible, &w) : PMB_OK;
 }
 
 /* ---- the call ---- */

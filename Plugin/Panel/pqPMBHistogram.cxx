@@ -28,21 +28,16 @@ QSize pqPMBHistogram::sizeHint() const
   return QSize(120, (Rows + 1) * this->fontMetrics().height());
 }
 
-void pqPMBHistogram::SetCurve(const QVector<double>& curve)
+void pqPMBHistogram::SetCurve(const QVector<double>& curve, const QVector<double>& suggestions)
 {
   this->Curve = curve;
+  this->Suggestions = suggestions;
   this->update();
 }
 
 void pqPMBHistogram::SetIsovalues(const QVector<double>& isovalues)
 {
   this->Isovalues = isovalues;
-  this->update();
-}
-
-void pqPMBHistogram::SetSuggestions(const QVector<double>& suggestions)
-{
-  this->Suggestions = suggestions;
   this->update();
 }
 

@@ -17,9 +17,8 @@ public:
   explicit pqPMBHistogram(QWidget* parent);
 
   /// The first and the last value of the range, then the height of each bin; less than three numbers: nothing is drawn.
-  void SetCurve(const QVector<double>& curve);
+  void SetCurve(const QVector<double>& curve, const QVector<double>& suggestions);
   void SetIsovalues(const QVector<double>& isovalues);
-  void SetSuggestions(const QVector<double>& suggestions);
 
   QSize sizeHint() const override;
 

@@ -154,8 +154,7 @@ void pqPMBIsovalueWidget::Refresh()
 {
   const QVector<double> curve = NumbersOf(this->proxy(), "IsovalueCurve");
   this->Suggestions = NumbersOf(this->proxy(), "SuggestedIsovalues");
-  this->Histogram->SetCurve(curve);
-  this->Histogram->SetSuggestions(this->Suggestions);
+  this->Histogram->SetCurve(curve, this->Suggestions);
   this->Histogram->setVisible(!curve.isEmpty());
   for (int i = 0; i < MostButtons; ++i)
   {

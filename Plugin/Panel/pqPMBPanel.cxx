@@ -12,11 +12,6 @@
 #include <QCoreApplication>
 #include <QTimer>
 
-pqPMBPanel::pqPMBPanel(QObject* parent)
-  : QObject(parent)
-{
-}
-
 pqPropertyWidget* pqPMBPanel::createWidgetForProperty(
   vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parentWidget)
 {

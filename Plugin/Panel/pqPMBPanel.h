@@ -20,7 +20,7 @@ class pqPMBPanel
   Q_INTERFACES(pqPropertyWidgetInterface)
 
 public:
-  explicit pqPMBPanel(QObject* parent);
+  using QObject::QObject;
   pqPropertyWidget* createWidgetForProperty(
     vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parentWidget) override;
 };

@@ -28,12 +28,18 @@ def _volume(options: argparse.Namespace, progress: Callable[[float], object] | N
 def _contour(options: argparse.Namespace) -> None:
     check_output(options.output)
     with _volume(options, _bar("read ")) as volume:
+        if min(volume.shape) < 2:
+            raise ValueError(f"{options.volume} has {' x '.join(map(str, volume.shape))} samples, but a surface needs"
+                             " two along each axis; of DICOM files give the folder")
         isovalues = options.isovalues or volume.suggest(1)
         if not isovalues:
             raise ValueError(f"{options.volume} has no isosurface: all samples are equal or none is finite")
         mesh = volume.contour(isovalues, normals=not options.no_normals, progress=_bar("write"))
+        info = volume.info()
     mesh.save(options.output)
     print(f"{options.output}: {len(mesh.triangles)} triangles, isovalue {' '.join(f'{value:g}' for value in isovalues)}")
+    if not len(mesh.triangles):
+        print(f"pmb: the samples are from {info['minimum']:g} to {info['maximum']:g}", file=sys.stderr)
     if options.measure:
         for name, value in mesh.measure()._asdict().items():
             print(f"{name} {value:g}")

@@ -114,13 +114,13 @@ class Volume:
         self._matrix = _matrix(self._order, spacing, origin, direction)
         self._steps = tuple(strides[axis] // size for axis in self._order)
         self._dims = tuple(self._array.shape[axis] for axis in self._order)
-        self._flags = self._flags_of(mask, np.ma.getmask(array))
+        self._flags = self._flags_of(mask, array.mask if isinstance(array, np.ma.MaskedArray) else None)
         self._context, self._key = _context.take(device)
         self._bind(progress)
 
     def _flags_of(self, mask: Any, own: Any) -> tuple[np.ndarray[Any, Any] | None, np.ndarray[Any, Any] | None]:
         """Bytes per sample and per cell, 1 where hidden. own: the mask of a NumPy masked array, True where hidden."""
-        hidden = packed(own, self._order).view(np.uint8) if np.any(own) else None
+        hidden = packed(own, self._order).view(np.uint8) if own is not None and own.any() else None
         if mask is None:
             return hidden, None
         visible = as_numpy(mask, "the mask")

@@ -9,7 +9,6 @@
 #include "vtkPMBPolyDataMapper.h"
 #include "vtkPMBPrivateMembers.h"
 #include "vtkPVGeometryFilter.h"
-#include "vtkPVLODActor.h"
 #include "vtkPVRenderView.h"
 #include "vtkPVSession.h"
 #include "vtkPointData.h"

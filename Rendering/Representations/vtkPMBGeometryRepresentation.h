@@ -43,9 +43,6 @@ private:
   bool IsAlone = false;   // no other process draws it
   bool Postpones = false; // the level of detail
   double Resolution = 0;  // that the view asked for
-
-  vtkPMBGeometryRepresentation(const vtkPMBGeometryRepresentation&) = delete;
-  void operator=(const vtkPMBGeometryRepresentation&) = delete;
 };
 
 VTK_ABI_NAMESPACE_END

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBVolumeRepresentation.h"
 
-#include "vtkAlgorithmOutput.h"
 #include "vtkColorTransferFunction.h"
 #include "vtkContourValues.h"
 #include "vtkDataArray.h"
@@ -12,7 +11,6 @@
 #include "vtkMath.h"
 #include "vtkMatrix3x3.h"
 #include "vtkObjectFactory.h"
-#include "vtkPMBVolumeMapper.h"
 #include "vtkPVLODVolume.h"
 #include "vtkPVRenderView.h"
 #include "vtkPiecewiseFunction.h"
@@ -24,7 +22,6 @@
 
 #include "rays/pmb_rays.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -111,21 +108,6 @@ vtkPMBVolumeRepresentation::vtkPMBVolumeRepresentation()
   this->SetDiffuseColor(1, 1, 1);
 }
 
-vtkPMBVolumeMapper* vtkPMBVolumeRepresentation::GetMapper()
-{
-  return static_cast<vtkPMBVolumeMapper*>(this->VolumeMapper.Get());
-}
-
-void vtkPMBVolumeRepresentation::SetRepresentation(const char* type)
-{
-  this->Surfaces = type && std::string("Isosurface") == type;
-}
-
-void vtkPMBVolumeRepresentation::SetContourArray(int, int, int, int, const char* name)
-{
-  this->ContourArray = name ? name : "";
-}
-
 void vtkPMBVolumeRepresentation::SetIsosurfaceOpacity(int index, double opacity)
 {
   if (index >= 0 && index < static_cast<int>(this->Opacities.size()))
@@ -134,55 +116,10 @@ void vtkPMBVolumeRepresentation::SetIsosurfaceOpacity(int index, double opacity)
   }
 }
 
-void vtkPMBVolumeRepresentation::SetNumberOfIsosurfaceOpacities(int number)
-{
-  this->Opacities.resize(std::max(number, 0), 1.0);
-}
-
-void vtkPMBVolumeRepresentation::SetOpacity(double opacity)
-{
-  this->Opacity = std::min(std::max(opacity, 0.0), 1.0);
-}
-
 void vtkPMBVolumeRepresentation::SetDiffuseColor(double red, double green, double blue)
 {
   this->SolidColor->RemoveAllPoints();
   this->SolidColor->AddRGBPoint(0, red, green, blue);
-}
-
-void vtkPMBVolumeRepresentation::SetBlendMode(int mode)
-{
-  this->Blend = mode;
-}
-
-void vtkPMBVolumeRepresentation::SetCropping(int cropping)
-{
-  this->CropsToBox = cropping != 0;
-}
-
-void vtkPMBVolumeRepresentation::SetPickable(int pickable)
-{
-  this->Pickable = pickable != 0;
-}
-
-void vtkPMBVolumeRepresentation::SetSampleDistance(double distance)
-{
-  this->GetMapper()->SetSampleDistance(distance);
-}
-
-void vtkPMBVolumeRepresentation::SetUsePreIntegration(int use)
-{
-  this->GetMapper()->SetUsePreIntegration(use);
-}
-
-void vtkPMBVolumeRepresentation::SetDevice(int device)
-{
-  this->GetMapper()->SetDevice(device);
-}
-
-void vtkPMBVolumeRepresentation::SetNumberOfThreads(int threads)
-{
-  this->GetMapper()->SetNumberOfThreads(threads);
 }
 
 int vtkPMBVolumeRepresentation::RequestUpdateExtent(

@@ -20,8 +20,10 @@
 #define vtkPMBVolumeRepresentation_h
 
 #include "vtkImageVolumeRepresentation.h"
-#include "vtkPMBOnce.h" // For warnings
+#include "vtkPMBOnce.h"         // For warnings
+#include "vtkPMBVolumeMapper.h" // For its settings
 
+#include <algorithm>        // For limits
 #include <initializer_list> // For arrays
 #include <map>              // For components
 #include <string>           // For names
@@ -32,7 +34,6 @@ VTK_ABI_NAMESPACE_BEGIN
 class vtkDataArray;
 class vtkDoubleArray;
 class vtkImageData;
-class vtkPMBVolumeMapper;
 
 class vtkPMBVolumeRepresentation : public vtkImageVolumeRepresentation
 {
@@ -43,13 +44,13 @@ public:
   /**
    * "Isosurface", or another name for a volume.
    */
-  void SetRepresentation(const char* type);
+  void SetRepresentation(const char* type) { this->Surfaces = type && std::string("Isosurface") == type; }
 
   /**
    * The point array to contour. Empty, as in state files from before this property: the array to color by, or without one the first
    * point array. The numbers, which ParaView gives with any array, are ignored.
    */
-  void SetContourArray(int, int, int, int, const char* name);
+  void SetContourArray(int, int, int, int, const char* name) { this->ContourArray = name ? name : ""; }
 
   ///@{
   /**
@@ -65,8 +66,8 @@ public:
    * The opacity of an isovalue, by the isovalue's index. An isovalue without one is opaque. SetOpacity() multiplies all.
    */
   void SetIsosurfaceOpacity(int index, double opacity);
-  void SetNumberOfIsosurfaceOpacities(int number);
-  void SetOpacity(double opacity);
+  void SetNumberOfIsosurfaceOpacities(int number) { this->Opacities.resize(std::max(number, 0), 1.0); }
+  void SetOpacity(double opacity) { this->Opacity = std::min(std::max(opacity, 0.0), 1.0); }
   ///@}
 
   /**
@@ -79,19 +80,19 @@ public:
    * As in vtkImageVolumeRepresentation. Isosurface has a blend mode of its own, and a piece is always cropped to its own box and
    * cannot be picked.
    */
-  void SetBlendMode(int mode);
-  void SetCropping(int cropping);
-  void SetPickable(int pickable);
+  void SetBlendMode(int mode) { this->Blend = mode; }
+  void SetCropping(int cropping) { this->CropsToBox = cropping != 0; }
+  void SetPickable(int pickable) { this->Pickable = pickable != 0; }
   ///@}
 
   ///@{
   /**
    * As in vtkPMBVolumeMapper.
    */
-  void SetSampleDistance(double distance);
-  void SetUsePreIntegration(int use);
-  void SetDevice(int device);
-  void SetNumberOfThreads(int threads);
+  void SetSampleDistance(double distance) { this->GetMapper()->SetSampleDistance(distance); }
+  void SetUsePreIntegration(int use) { this->GetMapper()->SetUsePreIntegration(use); }
+  void SetDevice(int device) { this->GetMapper()->SetDevice(device); }
+  void SetNumberOfThreads(int threads) { this->GetMapper()->SetNumberOfThreads(threads); }
   ///@}
 
   int ProcessViewRequest(vtkInformationRequestKey*, vtkInformation* inInfo, vtkInformation* outInfo) override;
@@ -105,10 +106,7 @@ protected:
   void UpdateMapperParameters() override;
 
 private:
-  vtkPMBVolumeRepresentation(const vtkPMBVolumeRepresentation&) = delete;
-  void operator=(const vtkPMBVolumeRepresentation&) = delete;
-
-  vtkPMBVolumeMapper* GetMapper();
+  vtkPMBVolumeMapper* GetMapper() { return static_cast<vtkPMBVolumeMapper*>(this->VolumeMapper.Get()); }
   double OpacityOf(int index);
   bool IsOpaque();
   void KeepGhosts(vtkImageData* input);

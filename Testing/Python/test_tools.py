@@ -174,9 +174,13 @@ def test_commands(ball, tmp_path, capsys, monkeypatch):
         assert main(["particles", name, "--radius", "0.6", "--arrays", "-o", "p.ply"]) == 0
         assert "2 particles, 312 triangles" in capsys.readouterr().out
     assert main(["contour", "ball.npy", "-5e-1", "-o", "b.ply"]) == 0
+    assert main(["contour", "ball.npy", "5", "-o", "b.ply"]) == 0
+    assert "to -0.0" in capsys.readouterr().err
     (tmp_path / "empty.csv").write_text("")
+    np.save("flat.npy", ball[:1])
     for wrong, words in ((["contour", "none.npy", "-o", "a.ply"], "none.npy"),
                          (["contour", "none.npy", "-o", "none/a.ply"], "no folder none"),
+                         (["contour", "flat.npy", "-o", "a.ply"], "1 x 24 x 27 samples"),
                          (["contour", "ball.npy", "-o", "a.xyz"], "a.xyz"),
                          (["contour", "ball.raw", "-o", "a.ply", "--dtype", "f8", "--shape", *shape], "has 54432 bytes"),
                          (["render", "ball.npy", "--zoom", "0", "-o", "a.png"], "zoom"),

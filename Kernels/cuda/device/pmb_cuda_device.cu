@@ -90,11 +90,9 @@ static const char FAILED[] = "the GPU failed in this process, which cannot use i
 
 pmb_status pmb_cuda_check_device(pmb_context *context, int device)
 {
-  return pmb_cuda_has_failed(device)
-    ? pmb_fail(context, PMB_UNAVAILABLE,
-        "no GPU can be used: GPU %d failed in this process, which cannot use it any more; restart the program",
-        device)
-    : PMB_OK;
+  PMB_FAIL_IF(pmb_cuda_has_failed(device), context, PMB_UNAVAILABLE,
+    "no GPU can be used: GPU %d failed in this process, which cannot use it any more; restart the program", device);
+  return PMB_OK;
 }
 
 /* Why a GPU is refused. */

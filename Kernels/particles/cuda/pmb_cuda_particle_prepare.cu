@@ -45,7 +45,7 @@ pmb_status pmb_cuda_prepare_particles(pmb_cuda *cuda, pmb_particles *p, const pm
 {
   const unsigned chunks = pmb_cuda_blocks(c->given, PMB_PARTICLE_CHUNK);
   pmb_particle_facts *d_facts;
-  PMB_STEP(pmb_particles_reserve_facts(p));
+  PMB_STEP(pmb_reserve(p->context, &p->facts, chunks, sizeof(pmb_particle_facts), "chunks"));
   if (chunks > 0) {
     PMB_STEP(pmb_cuda_take(cuda, &pmb_cuda_memory_of_particles(cuda)->facts, chunks, "the particles", &d_facts));
     PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, facts_kernel, chunks, THREADS, 0, *c, d_facts));
