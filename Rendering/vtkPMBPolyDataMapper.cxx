@@ -55,6 +55,12 @@ using vtkPMBMeshStandIn::StandIn;
 
 std::atomic<bool> AllTriangles(false);
 
+// The function that makes arrays those of instances. VTK's windows of EGL have OpenGL 3.2, where it is an extension. Null: none.
+auto FindDivisor()
+{
+  return glVertexAttribDivisor ? glVertexAttribDivisor : glVertexAttribDivisorARB;
+}
+
 }
 
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
@@ -112,10 +118,11 @@ protected:
   {
     this->Superclass::UpdateShaders(drawn, renderer, actor);
     const int place = drawn.Program ? drawn.Program->FindAttributeArray(this->NameOfColors()) : -1;
-    if (place >= 0)
+    const auto divide = FindDivisor();
+    if (place >= 0 && divide)
     {
       drawn.VAO->Bind();
-      glVertexAttribDivisor(static_cast<GLuint>(place), this->HasOneColor ? 1 : 0);
+      divide(static_cast<GLuint>(place), this->HasOneColor ? 1 : 0);
     }
   }
 
