@@ -10,9 +10,13 @@
 #include "vtkMapper.h"
 #include "vtkNew.h"
 #include "vtkObjectFactory.h"
+#include "vtkOpenGLHelper.h"
+#include "vtkOpenGLVertexArrayObject.h"
 #include "vtkPMBMeshCopies.h"
+#include "vtkPMBOpenGL.h"
 #include "vtkPointData.h"
 #include "vtkPolyData.h"
+#include "vtkShaderProgram.h"
 #include "vtkSmartPointer.h"
 #include "vtkUnsignedCharArray.h"
 
@@ -32,6 +36,36 @@ inline bool CanShare(vtkScalarsToColors* table)
   const bool isTable = function ? function->GetDiscretize() && !function->GetEnableOpacityMapping()
                                 : vtkLookupTable::SafeDownCast(table) != nullptr;
   return isTable && !table->GetIndexedLookup() && table->GetAlpha() == 1.0;
+}
+
+// The array that colors a mesh, if it is of points and threads can share the work; else null.
+inline vtkDataArray* FindShared(vtkPolyData* mesh, vtkAbstractArray* scalars, int ofCells, vtkScalarsToColors* table)
+{
+  auto* array = vtkDataArray::SafeDownCast(scalars);
+  const bool fits = array && ofCells == 0 && array->GetName() && !array->GetLookupTable() &&
+    array->HasStandardMemoryLayout() && array->GetDataType() != VTK_BIT && array->GetNumberOfTuples() >= 2 &&
+    array->GetNumberOfTuples() == mesh->GetNumberOfPoints() && mesh->GetPointData()->GetNormals() != array &&
+    !mesh->GetPointData()->GetTCoords();
+  return fits && CanShare(table) ? array : nullptr;
+}
+
+// OpenGL's function that makes an array one of instances. VTK's windows of EGL have OpenGL 3.2, where it is an extension.
+// Null: none.
+inline auto FindDivisor()
+{
+  return glVertexAttribDivisor ? glVertexAttribDivisor : glVertexAttribDivisorARB;
+}
+
+// Gives all points the first color of a buffer, or each its own: OpenGL reads arrays of instances once for each draw.
+inline void TakeFirst(vtkOpenGLHelper& drawn, const char* buffer, bool first)
+{
+  const int place = drawn.Program ? drawn.Program->FindAttributeArray(buffer) : -1;
+  const auto divide = FindDivisor();
+  if (place >= 0 && divide)
+  {
+    drawn.VAO->Bind();
+    divide(static_cast<GLuint>(place), first ? 1 : 0);
+  }
 }
 
 // Whether all values are the same, as those of one isovalue are.

@@ -8,7 +8,9 @@
 
 #include "vtkAOSDataArrayTemplate.h"
 #include "vtkCellArray.h"
+#include "vtkCellData.h"
 #include "vtkOpenGLVertexBufferObject.h"
+#include "vtkPointData.h"
 #include "vtkPolyData.h"
 #include "vtkSMPTools.h"
 #include "vtkType.h"
@@ -91,6 +93,16 @@ inline bool IsPlain(vtkDataArray* array, vtkPolyData* mesh)
 {
   return array->GetNumberOfComponents() == 3 && array->GetNumberOfTuples() == mesh->GetNumberOfPoints() &&
     (InMemory<float>(array) || InMemory<double>(array));
+}
+
+// Whether a mesh is of triangles with points and normals that can be copied. Does not look at each cell.
+inline bool CanCopy(vtkPolyData* mesh)
+{
+  vtkCellArray* polygons = mesh->GetPolys();
+  vtkDataArray* normals = mesh->GetPointData()->GetNormals();
+  return !mesh->GetCellData()->GetNormals() && !mesh->GetNumberOfVerts() && !mesh->GetNumberOfLines() &&
+    !mesh->GetNumberOfStrips() && polygons->GetNumberOfConnectivityIds() == 3 * polygons->GetNumberOfCells() &&
+    mesh->GetPoints() && IsPlain(mesh->GetPoints()->GetData(), mesh) && (!normals || IsPlain(normals, mesh));
 }
 
 // Writes vectors as floats, shifted and scaled as VTK does.

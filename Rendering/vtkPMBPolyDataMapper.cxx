@@ -14,7 +14,6 @@
 #include "vtkOpenGLCellToVTKCellMap.h"
 #include "vtkOpenGLIndexBufferObject.h"
 #include "vtkOpenGLRenderWindow.h"
-#include "vtkOpenGLVertexArrayObject.h"
 #include "vtkOpenGLVertexBufferObject.h"
 #include "vtkOpenGLVertexBufferObjectGroup.h"
 #include "vtkPMBContourFilter.h"
@@ -28,7 +27,6 @@
 #include "vtkPolyData.h"
 #include "vtkProperty.h"
 #include "vtkRenderer.h"
-#include "vtkShaderProgram.h"
 #include "vtkSmartPointer.h"
 #include "vtkWeakPointer.h"
 
@@ -51,16 +49,10 @@ VTK_ABI_NAMESPACE_BEGIN
 namespace
 {
 using namespace vtkPMBMeshCopies;
+using vtkPMBMeshColors::FindShared;
 using vtkPMBMeshStandIn::StandIn;
 
 std::atomic<bool> AllTriangles(false);
-
-// The function that makes arrays those of instances. VTK's windows of EGL have OpenGL 3.2, where it is an extension. Null: none.
-auto FindDivisor()
-{
-  return glVertexAttribDivisor ? glVertexAttribDivisor : glVertexAttribDivisorARB;
-}
-
 }
 
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
@@ -113,17 +105,10 @@ protected:
     this->Superclass::ReleaseGraphicsResources(window);
   }
 
-  // Where all points have one color, OpenGL takes the first one for all: it reads arrays of instances once for each draw.
   void UpdateShaders(vtkOpenGLHelper& drawn, vtkRenderer* renderer, vtkActor* actor) override
   {
     this->Superclass::UpdateShaders(drawn, renderer, actor);
-    const int place = drawn.Program ? drawn.Program->FindAttributeArray(this->NameOfColors()) : -1;
-    const auto divide = FindDivisor();
-    if (place >= 0 && divide)
-    {
-      drawn.VAO->Bind();
-      divide(static_cast<GLuint>(place), this->HasOneColor ? 1 : 0);
-    }
+    vtkPMBMeshColors::TakeFirst(drawn, this->NameOfColors(), this->HasOneColor);
   }
 
   void RenderPieceDraw(vtkRenderer* renderer, vtkActor* actor) override
@@ -171,17 +156,6 @@ private:
                                   : nullptr;
   }
 
-  // The array that colors a mesh, if it is of points and threads can share the work.
-  vtkDataArray* AsColored(vtkPolyData* mesh, vtkAbstractArray* scalars, int ofCells)
-  {
-    auto* array = vtkDataArray::SafeDownCast(scalars);
-    const bool fits = array && ofCells == 0 && array->GetName() && !array->GetLookupTable() &&
-      array->HasStandardMemoryLayout() && array->GetDataType() != VTK_BIT && array->GetNumberOfTuples() >= 2 &&
-      array->GetNumberOfTuples() == mesh->GetNumberOfPoints() && mesh->GetPointData()->GetNormals() != array &&
-      !mesh->GetPointData()->GetTCoords();
-    return fits && vtkPMBMeshColors::CanShare(this->GetLookupTable()) ? array : nullptr;
-  }
-
   std::vector<Block> GetBlocks()
   {
     std::vector<Block> blocks;
@@ -192,7 +166,7 @@ private:
     {
       vtkAbstractArray* scalars = this->FindScalars(item.first, ofCells);
       blocks.push_back({ item.first, item.second, item.second->Data, scalars && ofCells != 0,
-        this->AsColored(item.first, scalars, ofCells) });
+        FindShared(item.first, scalars, ofCells, this->GetLookupTable()) });
       all = all && blocks.back().Colored;
     }
 #else
@@ -204,7 +178,7 @@ private:
             own.PolyData, own.ScalarMode, own.ArrayAccessMode, own.ArrayId, own.ArrayName.c_str(), ofCells)
         : nullptr;
       blocks.push_back({ own.PolyData, item.second.get(), own.PolyData, scalars && ofCells != 0,
-        this->AsColored(own.PolyData, scalars, ofCells) });
+        FindShared(own.PolyData, scalars, ofCells, this->GetLookupTable()) });
       all = all && blocks.back().Colored && own.ArrayComponent == this->ArrayComponent &&
         own.ColorMode == this->ColorMode && (!own.LookupTable || own.LookupTable == this->LookupTable) &&
         own.InterpolateScalarsBeforeMapping == static_cast<bool>(this->InterpolateScalarsBeforeMapping);
@@ -249,10 +223,7 @@ private:
       {
         return false;
       }
-      if (!(AllTriangles || vtkPMBPolyDataMapper::HasTriangles(mesh)) || block.ColoredByCells ||
-        mesh->GetCellData()->GetNormals() || mesh->GetNumberOfVerts() || mesh->GetNumberOfLines() ||
-        mesh->GetNumberOfStrips() || polygons->GetNumberOfConnectivityIds() != 3 * polygons->GetNumberOfCells() ||
-        !mesh->GetPoints() || !IsPlain(mesh->GetPoints()->GetData(), mesh) || (normals && !IsPlain(normals, mesh)))
+      if (!(AllTriangles || vtkPMBPolyDataMapper::HasTriangles(mesh)) || block.ColoredByCells || !CanCopy(mesh))
       {
         return false;
       }
