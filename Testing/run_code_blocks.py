@@ -32,6 +32,9 @@ SKIPPED = (  # the beginning of a command, and why it is not run
     ("Testing/GPU/", "for a machine with a GPU"),
     ("bash Testing/Papers/run.sh", "needs nvcc, and builds for two minutes"),
     ("PMB_CPU_PATH=portable gdb ", "needs a person"),
+    ("Testing/test_debian.sh FOLDER", "needs root, and fills a folder with a Debian system"),
+    ("cp FOLDER/", "copies what that made"),
+    ("git archive ", "the copy that is tried here has no history"),
     ("build/asan/", "minutes, and a build of .ci/run; the tests filters.Fuzz have the same in short"),
 )
 SAYS_ERROR = re.compile(r"Traceback|\b(ERROR|Error|error|Warning|WARNING)\b")
