@@ -23,16 +23,11 @@ enum {
   RANGES_PER_WORKER = 4
 };
 
-/* Between these limits of the largest coordinate products neither underflow nor overflow. */
-static const double LEAST_COORDINATE = 1e-70, LARGEST_COORDINATE = 1e70;
-static const double LEAST_UNIT = 1e-300; /* its inverse is finite */
-
 static const int64_t NOWHERE = -1; /* the parent of a point that no triangle uses */
 
 /* Sums over a chunk of triangles. */
 typedef struct chunk_sums {
   double area, volume; /* 2 and 6 times */
-  double largest;      /* coordinate, by magnitude; only for double points */
   int64_t triangles;
   int64_t lowest, highest; /* ids, counted from the part's first */
   uint64_t ranges;         /* that have records of its triangles: bit i is for ranges i, i + 64, ... */
@@ -44,7 +39,6 @@ typedef struct part_view {
   const uint8_t *flags;     /* of the part's triangles, or NULL */
   uint8_t left_out;
   int64_t first; /* point of the part */
-  double scale;  /* coordinates are multiplied by it: a power of two */
   void *parents; /* by point: a lower point of its component, or itself, or NOWHERE; as wide as ids */
 } part_view;
 
@@ -109,13 +103,10 @@ static inline int sort_ids(int64_t ids[3])
   return !(swaps & 1);
 }
 
-/* For double points, raises *largest to the largest magnitude. */
-static inline void load_point(const part_view *part, int64_t point, int wide, double p[3], double *largest)
+static inline void load_point(const part_view *part, int64_t point, int wide, double p[3])
 {
   for (int c = 0; c < 3; ++c) {
-    p[c] = wide ? ((const double *)part->points)[3 * point + c] * part->scale
-                : ((const float *)part->points)[3 * point + c];
-    *largest = wide && fabs(p[c]) > *largest ? fabs(p[c]) : *largest;
+    p[c] = wide ? ((const double *)part->points)[3 * point + c] : ((const float *)part->points)[3 * point + c];
   }
 }
 
@@ -152,7 +143,7 @@ static inline void sum_chunk(measuring *m, int worker, int64_t chunk, int wide, 
       if (load_parent(&part, ids[c], wide) == NOWHERE) { /* begins as a component of its own */
         store_parent(&part, ids[c], ids[c], wide);
       }
-      load_point(&part, ids[c], wide_points, p[c], &sums.largest);
+      load_point(&part, ids[c], wide_points, p[c]);
     }
     add_facet(&sums, p[0], p[1], p[2]);
     sort_ids(ids);
@@ -337,7 +328,6 @@ static chunk_sums reduce_sums(const measuring *m)
     total.area += chunks[i].area;
     total.volume += chunks[i].volume;
     total.triangles += chunks[i].triangles;
-    total.largest = chunks[i].largest > total.largest ? chunks[i].largest : total.largest;
     total.lowest = pmb_smaller(total.lowest, chunks[i].lowest);
     total.highest = greater_of(total.highest, chunks[i].highest);
   }
@@ -353,35 +343,20 @@ static pmb_status run(measuring *m, pmb_body *body, int64_t count, double share)
   return pmb_loop(m->context, count, body, m);
 }
 
-/* Clears `parents` and `uses`, then sums. */
-static pmb_status run_sums(measuring *m, double share, chunk_sums *total)
+/* Measures area and volume; finds the points that are used. */
+static pmb_status measure_sums(measuring *m, double share, pmb_measures *measures)
 {
   memset(m->uses.data, 0, (size_t)(m->context->crew.workers * m->range_count) * sizeof(int64_t));
   PMB_STEP(run(m, forget_body, pmb_chunks(m->size.points, CHUNK), share * 0.02));
   PMB_STEP(run(m, sum_body, pmb_chunks(m->size.triangles, CHUNK), share * 0.98));
-  *total = reduce_sums(m);
-  return PMB_OK;
-}
-
-/* Measures area and volume; finds the points that are used. */
-static pmb_status measure_sums(measuring *m, double share, pmb_measures *measures)
-{
-  chunk_sums total;
-  double unit = 1;
-  PMB_STEP(run_sums(m, share, &total));
+  const chunk_sums total = reduce_sums(m);
   PMB_FAIL_IF(total.triangles > 0 && (total.lowest < 0 || total.highest >= m->size.points), m->context, PMB_INVALID,
     "pmb_measure: a triangle uses point %lld, but its part has %lld points from %lld on; pass the parts of this "
     "mesh",
     (long long)((uint64_t)(total.lowest < 0 ? total.lowest : total.highest) + (uint64_t)m->before.points),
     (long long)m->size.points, (long long)m->before.points);
-  if (PMB_IS_FINITE(total.largest) &&
-    (total.largest > LARGEST_COORDINATE || (total.largest < LEAST_COORDINATE && total.largest > 0))) {
-    unit = pmb_power_of_two(total.largest > LEAST_UNIT ? total.largest : LEAST_UNIT);
-    m->part.scale = 1 / unit;
-    PMB_STEP(run_sums(m, 0, &total));
-  }
-  measures->area = total.area / 2 * unit * unit;
-  measures->volume = total.volume / 6 * unit * unit * unit;
+  measures->area = total.area / 2;
+  measures->volume = total.volume / 6;
   measures->triangles = total.triangles;
   return PMB_OK;
 }
@@ -477,8 +452,7 @@ pmb_status pmb_measure(pmb_context *context, const pmb_measure_request *request,
       .points = (const char *)mesh->points + 3 * real_size * (size_t)m.before.points,
       .flags = request->flags ? request->flags + m.before.triangles : NULL,
       .left_out = request->left_out,
-      .first = m.before.points,
-      .scale = 1 };
+      .first = m.before.points };
     memset(m.counts, 0, sizeof(m.counts));
     context->crew.fraction_end = (double)i / (double)count;
     pmb_measures found = { 0 };
