@@ -12,7 +12,6 @@
 #include "vtkPVPluginTracker.h"
 #include "vtkPVPluginsInformation.h"
 #include "vtkProcessModule.h"
-#include "vtkSMPMBHistogramProxy.h"
 #include "vtkSMPluginManager.h"
 #include "vtkSMProxy.h"
 #include "vtkSMProxyManager.h"
@@ -200,7 +199,6 @@ bool vtkPMBPluginLoading::IsOnServer(vtkSMSession* session)
 void vtkPMBPluginLoading::Register()
 {
   vtkClientServerInterpreterInitializer::GetInitializer()->RegisterCallback(vtkPMBAddWrapped);
-  vtkSMPMBHistogramProxy::HideColumns();
 }
 
 void vtkPMBPluginLoading::Check()
