@@ -49,18 +49,17 @@ static void (*const write[])(
 /* ---- sums ---- */
 
 /* Sets the weights of the n listed particles at 16 points, see pmb_kernel_weight. */
-PMB_INLINE void find_weights(pmb_particle_scratch *s, int n, const int kernel, const float (*whole)[PMB_LANES],
-  const float (*part)[PMB_LANES], float *deepest)
+PMB_INLINE void find_weights(const near_points *at, int n, const int kernel, float *deepest)
 {
+  pmb_particle_scratch *s = at->scratch;
   const pmb_particle_near *near = &s->near;
   for (int k = 0; k < n; ++k) {
     const int j = s->list[k];
     float weight[PMB_LANES];
     PMB_EACH_LANE (l) {
-      const float x = pmb_particle_offset(whole[0][l], part[0][l], near->cell[0][j], near->fraction[0][j]);
-      const float y = pmb_particle_offset(whole[1][l], part[1][l], near->cell[1][j], near->fraction[1][j]);
-      const float z = pmb_particle_offset(whole[2][l], part[2][l], near->cell[2][j], near->fraction[2][j]);
-      const float distance2 = near_distance2(near, j, kernel, x, y, z);
+      float way[3];
+      near_offset(at, j, l, way);
+      const float distance2 = near_distance2(near, j, kernel, way[0], way[1], way[2]);
       weight[l] = pmb_kernel_weight(kernel, distance2, near->scale[j], near->amount[j], deepest + l);
     }
     memcpy(s->weight[k], weight, sizeof(weight));
@@ -89,15 +88,11 @@ PMB_INLINE void add_to_totals(const attribute_sum *sum, const int kernel)
     gather[sum->column[c].attribute->type](&sum->column[c], s->near.index, s->near.n, s->value[c + 1]);
   }
   for (int i = 0; i < sum->points; i += PMB_LANES) {
-    float whole[3][PMB_LANES], part[3][PMB_LANES], deepest[PMB_LANES];
-    for (int a = 0; a < 3; ++a) {
-      memcpy(whole[a], s->place[a][0] + i, sizeof(whole[a]));
-      memcpy(part[a], s->place[a][1] + i, sizeof(part[a]));
-    }
-    const int n = list_near_points(
-      s, sum->p->surface.tables->places, (const float(*)[PMB_LANES])whole, (const float(*)[PMB_LANES])part);
+    float deepest[PMB_LANES];
+    near_points at;
+    const int n = take_points(sum->p, s, i, &at);
     memcpy(deepest, s->deepest + i, sizeof(deepest));
-    find_weights(s, n, kernel, (const float(*)[PMB_LANES])whole, (const float(*)[PMB_LANES])part, deepest);
+    find_weights(&at, n, kernel, deepest);
     memcpy(s->deepest + i, deepest, sizeof(deepest));
     for (int c = 0; c <= sum->columns; ++c) {
       add_column(s, kernel, c, i, n);

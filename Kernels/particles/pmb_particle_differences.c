@@ -2,12 +2,6 @@
  * Gradients at the points of a brick by differences of the potential. It is computed around both ends of each edge. */
 #include "particles/pmb_particle_near.h"
 
-typedef struct around_sum {
-  const pmb_particles *p;
-  pmb_particle_scratch *scratch;
-  int points;
-} around_sum;
-
 /* The offset of sample k of the 3 x 3 x 3 around a sample. */
 static void offset_of(int k, int offset[3])
 {
@@ -27,38 +21,20 @@ static void place_samples(
   }
 }
 
-/* Adds the listed particles to 16 samples. */
-PMB_INLINE void add_to_samples(const pmb_particle_near *near, const uint16_t *list, int n, const int kernel,
-  float (*place)[PMB_LANES], float *sums)
-{
-  float sum[PMB_LANES];
-  memcpy(sum, sums, sizeof(sum));
-  for (int i = 0; i < n; ++i) {
-    const int j = list[i];
-    PMB_EACH_LANE (l) {
-      const float x = pmb_particle_offset(place[0][l], 0, near->cell[0][j], near->fraction[0][j]);
-      const float y = pmb_particle_offset(place[1][l], 0, near->cell[1][j], near->fraction[1][j]);
-      const float z = pmb_particle_offset(place[2][l], 0, near->cell[2][j], near->fraction[2][j]);
-      sum[l] =
-        pmb_kernel_add(kernel, sum[l], near_distance2(near, j, kernel, x, y, z), near->scale[j], near->amount[j]);
-    }
-  }
-  memcpy(sums, sum, sizeof(sum));
-}
-
-PMB_INLINE void add_around(around_sum *b, const int kernel)
+PMB_INLINE void add_around(const point_sum *b, const int kernel)
 {
   pmb_particle_scratch *s = b->scratch;
+  near_points at = { .scratch = s, .places = b->p->surface.tables->places }; /* whole numbers of cells */
   for (int i = 0; i < b->points; i += PMB_LANES) {
     for (int k = 0; k < 2 * 27; ++k) {
-      const float none[3][PMB_LANES] = { { 0 } };
-      float place[3][PMB_LANES], weight[3];
+      float weight[3], *sums = s->around[k / 27][k % 27] + i;
       int offset[3];
       offset_of(k % 27, offset);
       if (pmb_difference_weights((int)b->p->request.normals, offset, weight)) {
-        place_samples(s, i, k / 27, offset, place);
-        const int n = list_near_points(s, b->p->surface.tables->places, (const float(*)[PMB_LANES])place, none);
-        add_to_samples(&s->near, s->list, n, kernel, place, s->around[k / 27][k % 27] + i);
+        place_samples(s, i, k / 27, offset, at.whole);
+        memcpy(at.sum, sums, sizeof(at.sum));
+        add_to_points(&at, kernel, 0);
+        memcpy(sums, at.sum, sizeof(at.sum));
       }
     }
   }
@@ -69,7 +45,7 @@ PMB_BY_KERNEL(add_around)
 void PMB_PATH_NAME(pmb_particle_differences)(
   const pmb_particles *p, pmb_particle_scratch *s, const pmb_cpu_record *record, int n)
 {
-  around_sum b = { p, s, n };
+  point_sum b = { p, s, n };
   for (int k = 0; k < 2 * 27; ++k) {
     for (int i = 0; i < n + PMB_LANES; ++i) {
       s->around[k / 27][k % 27][i] = p->background;

@@ -55,22 +55,14 @@ static void write_points(const pmb_particles *p, const pmb_cpu_record *record, c
 
 /* ---- gradients ---- */
 
-typedef struct gradient_sum {
-  pmb_particle_scratch *scratch;
-  int points;
-  const uint8_t (*places)[8]; /* of pmb_cpu_tables */
-} gradient_sum;
-
 /* Adds particle j to the gradients at 16 points. */
-PMB_INLINE void add_gradient(const pmb_particle_near *near, int j, const int kernel, const float (*whole)[PMB_LANES],
-  const float (*part)[PMB_LANES], float (*sum)[PMB_LANES], float *deepest)
+PMB_INLINE void add_gradient(const near_points *at, int j, const int kernel, float (*sum)[PMB_LANES], float *deepest)
 {
+  const pmb_particle_near *near = &at->scratch->near;
   PMB_EACH_LANE (l) {
-    const float x = pmb_particle_offset(whole[0][l], part[0][l], near->cell[0][j], near->fraction[0][j]);
-    const float y = pmb_particle_offset(whole[1][l], part[1][l], near->cell[1][j], near->fraction[1][j]);
-    const float z = pmb_particle_offset(whole[2][l], part[2][l], near->cell[2][j], near->fraction[2][j]);
-    const float distance2 = near_distance2(near, j, kernel, x, y, z);
-    float offset[3] = { x, y, z }, to[3] = { sum[0][l], sum[1][l], sum[2][l] };
+    float offset[3], to[3] = { sum[0][l], sum[1][l], sum[2][l] };
+    near_offset(at, j, l, offset);
+    const float distance2 = near_distance2(near, j, kernel, offset[0], offset[1], offset[2]);
     for (int twice = 0; twice < 2;
          ++twice) { /* the gradient of the length of a shaped offset has the shape once more */
       near_apply_shape(near, j, kernel, offset);
@@ -83,21 +75,19 @@ PMB_INLINE void add_gradient(const pmb_particle_near *near, int j, const int ker
 }
 
 /* Adds the particles near to the gradients at the points of a brick. */
-PMB_INLINE void add_to_gradients(const gradient_sum *b, const int kernel)
+PMB_INLINE void add_to_gradients(const point_sum *b, const int kernel)
 {
   pmb_particle_scratch *s = b->scratch;
   for (int i = 0; i < b->points; i += PMB_LANES) {
-    float sum[3][PMB_LANES], whole[3][PMB_LANES], part[3][PMB_LANES], deepest[PMB_LANES];
+    float sum[3][PMB_LANES], deepest[PMB_LANES];
+    near_points at;
+    const int n = take_points(b->p, s, i, &at);
     for (int a = 0; a < 3; ++a) {
       memcpy(sum[a], s->sum[a] + i, sizeof(sum[a]));
-      memcpy(whole[a], s->place[a][0] + i, sizeof(whole[a]));
-      memcpy(part[a], s->place[a][1] + i, sizeof(part[a]));
     }
     memcpy(deepest, s->deepest + i, sizeof(deepest));
-    const int n = list_near_points(s, b->places, (const float(*)[PMB_LANES])whole, (const float(*)[PMB_LANES])part);
     for (int k = 0; k < n; ++k) {
-      add_gradient(&s->near, s->list[k], kernel, (const float(*)[PMB_LANES])whole, (const float(*)[PMB_LANES])part,
-        sum, deepest);
+      add_gradient(&at, s->list[k], kernel, sum, deepest);
     }
     for (int a = 0; a < 3; ++a) {
       memcpy(s->sum[a] + i, sum[a], sizeof(sum[a]));
@@ -121,7 +111,7 @@ static void write_gradients(const pmb_particles *p, const float *parameters, con
 
 static void find_gradients(const pmb_particles *p, const pmb_cpu_record *record, pmb_particle_scratch *s, int n)
 {
-  gradient_sum b = { s, n, p->surface.tables->places };
+  point_sum b = { p, s, n };
   for (int a = 0; a < 3; ++a) {
     memset(s->sum[a], 0, ((size_t)n + PMB_LANES) * sizeof(float));
   }

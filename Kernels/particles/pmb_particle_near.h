@@ -289,22 +289,51 @@ static inline void copy_listed(const pmb_particle_scratch *s, int n, const float
 #endif
 }
 
-/* Lists the particles near that reach the bounding box of 16 points. */
-static inline int list_near_points(pmb_particle_scratch *s, const uint8_t (*places)[8],
-  const float (*whole)[PMB_LANES], const float (*part)[PMB_LANES])
+/* 16 points: coordinates in cells from the first cell of the search, and the sums of the kernels there. */
+typedef struct near_points {
+  pmb_particle_scratch *scratch;
+  const uint8_t (*places)[8]; /* of pmb_cpu_tables */
+  float whole[3][PMB_LANES], part[3][PMB_LANES], sum[PMB_LANES];
+  float scale[PMB_LANES]; /* for densities: of the kernels around the points */
+} near_points;
+
+/* Lists the particles near that reach the bounding box of the points. Returns how many. */
+static inline int list_near_points(near_points *b)
 {
+  pmb_particle_scratch *s = b->scratch;
   float low[3], high[3];
   for (int a = 0; a < 3; ++a) {
     low[a] = INFINITY;
     high[a] = -INFINITY;
     for (int l = 0; l < PMB_LANES; ++l) {
-      const float at = whole[a][l] + part[a][l];
+      const float at = b->whole[a][l] + b->part[a][l];
       low[a] = at < low[a] ? at : low[a];
       high[a] = at > high[a] ? at : high[a];
     }
   }
   find_margins(s, s->near.n, (const float(*)[PMB_PARTICLE_ROOM])s->near.place, s->near.reach2, 1, low, high);
-  return list_margins(s, s->near.n, places);
+  return list_margins(s, s->near.n, b->places);
+}
+
+/* Sets the points to the 16 of s->place from i on, and lists the particles near them. Returns how many. */
+static inline int take_points(const pmb_particles *p, pmb_particle_scratch *s, int i, near_points *b)
+{
+  b->scratch = s;
+  b->places = p->surface.tables->places;
+  for (int a = 0; a < 3; ++a) {
+    memcpy(b->whole[a], s->place[a][0] + i, sizeof(b->whole[a]));
+    memcpy(b->part[a], s->place[a][1] + i, sizeof(b->part[a]));
+  }
+  return list_near_points(b);
+}
+
+/* The offset of point l from particle j. */
+PMB_INLINE void near_offset(const near_points *b, int j, int l, float way[3])
+{
+  const pmb_particle_near *near = &b->scratch->near;
+  for (int a = 0; a < 3; ++a) {
+    way[a] = pmb_particle_offset(b->whole[a][l], b->part[a][l], near->cell[a][j], near->fraction[a][j]);
+  }
 }
 
 /* Multiplies an offset from particle j by the particle's shape. */
@@ -323,28 +352,19 @@ PMB_INLINE float near_distance2(const pmb_particle_near *near, int j, const int 
   return way[0] * way[0] + (way[1] * way[1] + way[2] * way[2]);
 }
 
-/* 16 points: coordinates in cells from the first cell of the search, and the sums of the kernels there. */
-typedef struct near_points {
-  pmb_particle_scratch *scratch;
-  const uint8_t (*places)[8]; /* of pmb_cpu_tables */
-  float whole[3][PMB_LANES], part[3][PMB_LANES], sum[PMB_LANES];
-  float scale[PMB_LANES]; /* for densities: of the kernels around the points */
-} near_points;
-
 /* Adds the particles near to the sums. by_point: 1 uses the scales of the points, 0 those of the particles. */
 PMB_INLINE void add_to_points(near_points *b, const int kernel, const int by_point)
 {
   const pmb_particle_near *near = &b->scratch->near;
-  const int n =
-    list_near_points(b->scratch, b->places, (const float(*)[PMB_LANES])b->whole, (const float(*)[PMB_LANES])b->part);
+  const int n = list_near_points(b);
   for (int i = 0; i < n; ++i) {
     const int j = b->scratch->list[i];
     PMB_EACH_LANE (l) {
-      const float x = pmb_particle_offset(b->whole[0][l], b->part[0][l], near->cell[0][j], near->fraction[0][j]);
-      const float y = pmb_particle_offset(b->whole[1][l], b->part[1][l], near->cell[1][j], near->fraction[1][j]);
-      const float z = pmb_particle_offset(b->whole[2][l], b->part[2][l], near->cell[2][j], near->fraction[2][j]);
-      const float scale = by_point ? b->scale[l] : near->scale[j];
-      b->sum[l] = pmb_kernel_add(kernel, b->sum[l], near_distance2(near, j, kernel, x, y, z), scale, near->amount[j]);
+      float way[3];
+      near_offset(b, j, l, way);
+      const float distance2 = near_distance2(near, j, kernel, way[0], way[1], way[2]);
+      b->sum[l] =
+        pmb_kernel_add(kernel, b->sum[l], distance2, by_point ? b->scale[l] : near->scale[j], near->amount[j]);
     }
   }
 }
@@ -360,6 +380,13 @@ PMB_INLINE void add_to_points(near_points *b, const int kernel, const int by_poi
 #define PMB_BY_KERNEL(work)            \
   PMB_EACH_KERNEL(PMB_DEFINE_BY, work) \
   static void (*const by_kernel[])(void *) = { PMB_EACH_KERNEL(PMB_AT_KERNEL, by_) };
+
+/* The points of a brick, at s->place, and what sums kernels there. */
+typedef struct point_sum {
+  const pmb_particles *p;
+  pmb_particle_scratch *scratch;
+  int points;
+} point_sum;
 
 /* Takes the particles near a brick's n points, or near places up to `more` cells from them. Resets s->deepest. */
 static inline void search_brick(const pmb_particles *p, const pmb_cpu_record *record, pmb_particle_scratch *s, int n,

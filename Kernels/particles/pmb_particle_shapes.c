@@ -12,19 +12,15 @@ typedef struct shape_block {
 static void add_neighbours(void *arg)
 {
   shape_block *b = arg;
-  const near_points *points = &b->points;
-  const pmb_particle_near *near = &points->scratch->near;
+  near_points *points = &b->points;
   float sum[PMB_SHAPE_SUMS][PMB_LANES];
-  const int n = list_near_points(points->scratch, points->places, (const float(*)[PMB_LANES])points->whole,
-    (const float(*)[PMB_LANES])points->part);
+  const int n = list_near_points(points);
   memcpy(sum, b->sum, sizeof(sum));
   for (int i = 0; i < n; ++i) {
     const int j = points->scratch->list[i];
     PMB_EACH_LANE (l) {
       float way[3], to[PMB_SHAPE_SUMS];
-      for (int a = 0; a < 3; ++a) {
-        way[a] = pmb_particle_offset(points->whole[a][l], points->part[a][l], near->cell[a][j], near->fraction[a][j]);
-      }
+      near_offset(points, j, l, way);
       for (int k = 0; k < PMB_SHAPE_SUMS; ++k) {
         to[k] = sum[k][l];
       }
