@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBParticleInternals.h"
 
+#include "vtkCommunicator.h"
 #include "vtkFloatArray.h"
 #include "vtkImageData.h"
 #include "vtkInformationVector.h"
@@ -128,11 +129,9 @@ double vtkPMBParticleSurface::Internals::ChooseRadius(
   FoundRadius& last = this->Found[this->Block];
   const bool isSame = last.Input == now.Input && last.Array == now.Array &&
     (last.Data == now.Data || std::abs(last.Time - now.Time) > 0); // not NaN
-  bool stays = filter->KeepRadius && last.Points >= 100;
-  for (const std::vector<vtkIdType>& same : ranks.Share<vtkIdType>({ isSame }))
-  {
-    stays &= same[0] != 0;
-  }
+  std::vector<vtkIdType> allSame = { isSame };
+  ranks.Reduce(allSame, vtkCommunicator::MIN_OP);
+  const bool stays = filter->KeepRadius && last.Points >= 100 && allSame[0] != 0;
   if (stays)
   {
     now.Radius = last.Radius;
@@ -197,20 +196,15 @@ void vtkPMBParticleSurface::Internals::FindWhole(
   whole.struct_size = sizeof(whole);
   ranks.Together(
     [&] { this->Check(filter, pmb_particles_find_bounds(this->Core.GetParticles(), &request, &whole)); });
-  const double* low = whole.low;
-  const double* high = whole.high;
-  for (const std::vector<double>& other :
-    ranks.Share<double>({ low[0], low[1], low[2], high[0], high[1], high[2], whole.radius, whole.reach, whole.halo }))
-  {
-    for (int a = 0; a < 3; ++a)
-    {
-      whole.low[a] = std::min(whole.low[a], other[a]);
-      whole.high[a] = std::max(whole.high[a], other[3 + a]);
-    }
-    whole.radius = std::max(whole.radius, other[6]);
-    whole.reach = std::max(whole.reach, other[7]);
-    whole.halo = std::max(whole.halo, other[8]);
-  }
+  std::vector<double> low(whole.low, whole.low + 3), high(whole.high, whole.high + 3);
+  high.insert(high.end(), { whole.radius, whole.reach, whole.halo });
+  ranks.Reduce(low, vtkCommunicator::MIN_OP);
+  ranks.Reduce(high, vtkCommunicator::MAX_OP);
+  std::copy_n(low.begin(), 3, whole.low);
+  std::copy_n(high.begin(), 3, whole.high);
+  whole.radius = high[3];
+  whole.reach = high[4];
+  whole.halo = high[5];
   if (!pmb_particles_are_far(&whole))
   {
     return;
@@ -315,14 +309,10 @@ bool vtkPMBParticleSurface::Internals::Prepare(
         particles.ReadPassed(input, filter->ComputeNormals ? "Normals" : "");
       }
     });
-  const bool doubles = points > 0 && particles.Positions->GetDataType() == VTK_DOUBLE;
-  this->AllPoints = 0;
-  this->HasDoubles = false;
-  for (const std::vector<vtkIdType>& count : ranks.Share<vtkIdType>({ points, doubles }))
-  {
-    this->AllPoints += count[0];
-    this->HasDoubles |= count[1] != 0;
-  }
+  std::vector<vtkIdType> all = { points, points > 0 && particles.Positions->GetDataType() == VTK_DOUBLE };
+  ranks.Reduce(all, vtkCommunicator::SUM_OP);
+  this->AllPoints = all[0];
+  this->HasDoubles = all[1] > 0;
   if (this->AllPoints > 0 && ranks.Count() > 1)
   {
     vtkPMB::MatchArrays(ranks, particles);

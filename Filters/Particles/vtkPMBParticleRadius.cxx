@@ -9,6 +9,8 @@
 // Each sample is compared with each point, which takes a twentieth of the time of the surface.
 #include "vtkPMBParticleRadius.h"
 
+#include "vtkCommunicator.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -23,30 +25,22 @@ double FindMean(const Ranks& ranks, vtkDataArray* array)
   // Sums of whole numbers: the mean does not depend on how the particles are spread over ranks.
   const double scale = 1 << 30;
   const auto isGood = [](double value) { return value > 0 && std::isfinite(value); };
-  double most = 0.0;
-  vtkIdType sum = 0, count = 0;
+  std::vector<double> most = { 0.0 };
+  std::vector<vtkIdType> total = { 0, 0 }; // the sum, and how many
   for (vtkIdType i = 0; i < array->GetNumberOfTuples(); ++i)
   {
     const double value = array->GetComponent(i, 0);
-    most = isGood(value) ? std::max(most, value) : most;
+    most[0] = isGood(value) ? std::max(most[0], value) : most[0];
   }
-  for (const std::vector<double>& other : ranks.Share<double>({ most }))
-  {
-    most = std::max(most, other[0]);
-  }
+  ranks.Reduce(most, vtkCommunicator::MAX_OP);
   for (vtkIdType i = 0; i < array->GetNumberOfTuples(); ++i)
   {
     const double value = array->GetComponent(i, 0);
-    sum += isGood(value) ? std::llround(value / most * scale) : 0;
-    count += isGood(value);
+    total[0] += isGood(value) ? std::llround(value / most[0] * scale) : 0;
+    total[1] += isGood(value);
   }
-  vtkIdType total = 0, all = 0;
-  for (const std::vector<vtkIdType>& other : ranks.Share<vtkIdType>({ sum, count }))
-  {
-    total += other[0];
-    all += other[1];
-  }
-  return all > 0 ? most * (static_cast<double>(total) / scale / static_cast<double>(all)) : 0.0;
+  ranks.Reduce(total, vtkCommunicator::SUM_OP);
+  return total[1] > 0 ? most[0] * (static_cast<double>(total[0]) / scale / static_cast<double>(total[1])) : 0.0;
 }
 
 namespace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBParticleRanks.h"
 
+#include "vtkCommunicator.h"
 #include "vtkDoubleArray.h"
 #include "vtkMultiProcessController.h"
 #include "vtkPMBMemory.h"
@@ -54,6 +55,18 @@ std::vector<std::vector<T>> Ranks::Share(const std::vector<T>& mine) const
   return shared;
 }
 
+template <typename T>
+void Ranks::Reduce(std::vector<T>& numbers, int operation) const
+{
+  const std::vector<T> mine = numbers;
+  if (this->Controller)
+  {
+    this->Controller->AllReduce(mine.data(), numbers.data(), static_cast<vtkIdType>(mine.size()), operation);
+  }
+}
+
+template void Ranks::Reduce(std::vector<double>&, int) const;
+template void Ranks::Reduce(std::vector<vtkIdType>&, int) const;
 template std::vector<std::vector<double>> Ranks::Share(const std::vector<double>&) const;
 template std::vector<std::vector<vtkIdType>> Ranks::Share(const std::vector<vtkIdType>&) const;
 
@@ -277,16 +290,12 @@ void CutSlabs(Ranks& ranks, const Particles& particles, pmb_particle_request& re
   cells.erase(std::remove_if(cells.begin(), cells.end(), [](double cell) { return std::isnan(cell); }), cells.end());
   for (size_t before = 0; before < edges.size() && low <= high;)
   {
-    std::vector<vtkIdType> counts(edges.size());
+    total.assign(edges.size(), 0);
     for (const double cell : cells)
     {
-      ++counts[std::upper_bound(edges.begin(), edges.end(), cell) - edges.begin() - 1];
+      ++total[std::upper_bound(edges.begin(), edges.end(), cell) - edges.begin() - 1];
     }
-    total.assign(edges.size(), 0);
-    for (const std::vector<vtkIdType>& part : ranks.Share(counts))
-    {
-      std::transform(part.begin(), part.end(), total.begin(), total.begin(), std::plus<vtkIdType>());
-    }
+    ranks.Reduce(total, vtkCommunicator::SUM_OP);
     const vtkIdType most = std::accumulate(total.begin(), total.end(), vtkIdType(0)) / (64 * count);
     before = edges.size();
     for (size_t i = 0; i + 1 < before; ++i)

@@ -54,6 +54,10 @@ public:
   template <typename T>
   std::vector<std::vector<T>> Share(const std::vector<T>& mine) const;
 
+  // Replaces the numbers by those of all ranks together. operation: of vtkCommunicator.
+  template <typename T>
+  void Reduce(std::vector<T>& numbers, int operation) const;
+
   // Gives each rank those particles whose places `wanted` lists for it; those for this rank come from all ranks, in the order
   // of the ranks.
   void Exchange(Particles& particles, const std::vector<std::vector<vtkIdType>>& wanted);
