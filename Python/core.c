@@ -167,11 +167,11 @@ static PyObject* get_info(PyObject* object, PyObject* unused)
   {
     return NULL;
   }
-  return Py_BuildValue("{s:d,s:d,s:L,s:L,s:L,s:L,s:i,s:s,s:s,s:z,s:z}", "minimum", info.minimum, "maximum",
+  return Py_BuildValue("{s:d,s:d,s:L,s:L,s:L,s:L,s:i,s:s,s:s,s:z,s:z,s:i}", "minimum", info.minimum, "maximum",
     info.maximum, "bricks", (long long)info.bricks, "active_bricks", (long long)info.active_bricks, "bytes",
     (long long)info.bytes, "device_bytes", (long long)info.device_bytes, "threads", info.threads, "path", info.path,
     "device", info.device == PMB_DEVICE_GPU ? "cuda" : "cpu", "device_name", info.device_name, "device_note",
-    info.device_note);
+    info.device_note, "device_number", info.device_number - 1);
 }
 
 /* --- volumes --------------------------------------------------------------------------------------------------------- */

@@ -26,8 +26,8 @@ class _Loan:
 
 
 class HostMemory:
-    """Makes arrays. `on_gpu`: of memory that a GPU reaches directly (`pmb_host_allocate`), which the core keeps itself; ordinary
-    memory where the core has none. Without a lock, since a garbage collection may call `_take_back` at any place."""
+    """Makes arrays. `on_gpu`: of memory that a GPU reaches directly (`pmb_host_allocate`), which the core keeps itself; else
+    of ordinary memory. Without a lock, since a garbage collection may call `_take_back` at any place."""
 
     def __init__(self, on_gpu: bool) -> None:
         self._on_gpu, self._is_open = on_gpu, True

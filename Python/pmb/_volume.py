@@ -196,7 +196,7 @@ class Volume:
             pass
 
     def info(self) -> dict[str, int | float | str | None]:
-        """Return facts: the least and greatest sample, bricks, bytes, threads, device and instruction set."""
+        """Return facts: the least and greatest sample, bricks, bytes, threads, device (number -1: CPU), instruction set."""
         with self._lock:
             return self._used().info()
 
