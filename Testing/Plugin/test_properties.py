@@ -3,10 +3,9 @@
 
 import numpy
 from paraview import simple
-from paraview.vtk.util.numpy_support import numpy_to_vtk
 
-from plugin_testing import (Messages, arrays_of, ball, counts, equal, image, load_plugin, near, output, producer, run,
-                            true)
+from plugin_testing import (Messages, add_array, arrays_of, ball, counts, equal, image, load_plugin, near, output, producer,
+                            run, true)
 
 DIMS = (40, 37, 35)
 # name, label, default, panel visibility
@@ -137,9 +136,7 @@ def normals_by_is_shown():
 
 def choose_arrays():
     data = two_arrays()
-    cells = numpy_to_vtk(numpy.arange(data.GetNumberOfCells()), deep=True)
-    cells.SetName("cell")
-    data.GetCellData().AddArray(cells)
+    add_array(data.GetCellData(), "cell", numpy.arange(data.GetNumberOfCells()))
     proxy = contour(data)
     equal((list(proxy.PointArrays), list(proxy.CellArrays)), (["distance", "ramp"], ["cell"]), "to choose from, all ticked")
     for choose, chosen, expected in ((0, ([], []), ["Normals", "cell", "distance", "ramp"]),

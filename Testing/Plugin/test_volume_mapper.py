@@ -5,7 +5,7 @@ import time
 
 import numpy
 from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from plugin_testing import Messages, equal, load_plugin, psnr, run, share_shown, true, window_pixels
+from plugin_testing import Messages, add_array, equal, image, load_plugin, psnr, run, share_shown, true, window_pixels
 from vtkmodules.vtkCommonCore import VTK_DOUBLE, vtkSOADataArrayTemplate
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPiecewiseFunction, vtkPlane
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
@@ -27,15 +27,7 @@ def gyroid(dims=(40, 36, 32), spacing=(1, 1, 1), dtype=numpy.float32):
     values = numpy.sin(x) * numpy.cos(y) + numpy.sin(y) * numpy.cos(z) + numpy.sin(z) * numpy.cos(x)
     if dtype == numpy.uint8:
         values = values * 60 + 100
-    values = numpy.ascontiguousarray(values.astype(dtype))
-    image = vtkImageData()
-    image.SetDimensions(dims)
-    image.SetSpacing(spacing)
-    image.SetOrigin(-3, 5, 20)
-    array = numpy_to_vtk(values.reshape(-1), deep=True)
-    array.SetName("s")
-    image.GetPointData().SetScalars(array)
-    return image
+    return image({"s": values.astype(dtype)}, dims, (-3, 5, 20), spacing)
 
 
 def property_of(isovalue, scale=1, shade=True, opacities=None):
@@ -217,13 +209,6 @@ def test_many_lights():
     equal(log.text().count("The first 16 lights of 18 light this volume. Switch off others."), 1, log.text())
 
 
-def add_array(image, name, values):
-    array = numpy_to_vtk(numpy.ascontiguousarray(values), deep=True)
-    array.SetName(name)
-    image.GetPointData().AddArray(array)
-    return array
-
-
 def colored_picture(image, name, look):
     """The scene of isosurfaces without light, and its mapper."""
     mapper = vtkPMBVolumeMapper()
@@ -238,7 +223,7 @@ def test_colored_by_another_array():
     apart.SetName("apart")
     apart.SetNumberOfTuples(len(ramp))
     image.GetPointData().AddArray(apart)
-    ramp = add_array(image, "ramp", ramp)
+    ramp = add_array(image.GetPointData(), "ramp", ramp)
     scenes, pictures = [colored_picture(image, name, look)[0] for name in ("ramp", "apart")], []
     for sign in (1, -1):
         for i in range(apart.GetNumberOfTuples()):
@@ -255,8 +240,8 @@ def test_bad_colors():
     """Isovalues have the colors, and one warning says why."""
     image, look = gyroid(), property_of(ISOVALUE, shade=False)
     count = image.GetNumberOfPoints()
-    add_array(image, "vectors", numpy.zeros((count, 3)))
-    add_array(image, "short", numpy.zeros(count - 1))
+    add_array(image.GetPointData(), "vectors", numpy.zeros((count, 3)))
+    add_array(image.GetPointData(), "short", numpy.zeros(count - 1))
     expected = colored_picture(image, None, look)[0].pixels()
     for name, why in (("none", "there is no numeric point array 'none' to color by"),
                       ("vectors", "the array 'vectors' to color by has 3 components; use one of them"),
@@ -268,7 +253,7 @@ def test_bad_colors():
         equal(log.text().count(why), 1, f"warnings that {why}")
         true(mapper.GetLastDevice(), f"{name}: VTK drew it")
         true(abs(found - expected).max() <= 1, f"{name}: the picture differs from that of the isovalues' colors")
-    add_array(image, "nan", numpy.full(count, numpy.nan))
+    add_array(image.GetPointData(), "nan", numpy.full(count, numpy.nan))
     with Messages() as log:
         found = colored_picture(image, "nan", look)[0].pixels()
     equal(log.text(), "", "messages of an array that is not finite")
