@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Usage: check_includes.py: checks the rules for includes, which keep the core free of VTK and the layers separate.
+"""Usage: check_includes.py [--draw]: checks the rules for includes, which keep the core free of VTK and the layers separate.
+--draw prints the folders of Kernels from the top down, with those that each includes.
 
   Kernels           libc, POSIX threads, the compiler's intrinsics, the core's own headers, of lower layers;
                     CUDA files: and the CUDA runtime and CUB's functions for a device, which come with it
@@ -123,6 +124,7 @@ def headers_alone():
 
 def main():
     faults = files = 0
+    arrows = {folder: set() for folder in LEVEL}
     for folder in ("Kernels", "Filters", "Rendering", "Plugin", "Testing"):
         for path in sorted((TOP / folder).rglob("*")):
             if path.suffix not in (".c", ".h", ".cxx", ".cu", ".cuh", ".in"):
@@ -130,9 +132,16 @@ def main():
             files += 1
             for number, bracket, name in includes(path):
                 why = fault(path, bracket, name) or upward(path, bracket, name)
+                place, to = path.relative_to(TOP).parts[1], name.split("/")[0]
+                if folder == "Kernels" and name not in PUBLIC and place in LEVEL and to in LEVEL.keys() - {place}:
+                    arrows[place].add(to)
                 if why:
                     faults += 1
                     print(f"{path.relative_to(TOP)}:{number}: {name}: {why}")
+    if "--draw" in sys.argv[1:]:
+        for place, found in arrows.items():
+            print(f"{place}: {', '.join(sorted(found)) or '-'}")
+        return 1 if faults else 0
     faults += headers_alone()
     print(f"check_includes: {files} files looked at, {faults} faults")
     return 1 if faults or not files else 0
