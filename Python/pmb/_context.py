@@ -6,10 +6,12 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import wraps
 from operator import index
-from typing import NamedTuple
+from traceback import clear_frames
+from typing import NamedTuple, ParamSpec, TypeVar
 
-from ._core import Context
+from ._core import Context, free_memory
 
 KEPT_BYTES = 64 << 20  # on a GPU, at most, by an idle context
 _KEPT = 4  # idle contexts of a kind
@@ -56,6 +58,44 @@ def give_back(context: Context, key: tuple[int, int, int]) -> None:
     kept = _idle.setdefault(key, [])
     if len(kept) < _KEPT:
         kept.append(context)
+
+
+def empty_cache() -> int:
+    """Give the memory that is kept for later calls back to the system and the GPUs.
+
+    Meshes and volumes stay. A call that finds too little memory on a GPU does it by itself.
+
+    Returns
+    -------
+    int
+        Bytes given back by pools of meshes on GPUs.
+
+    Examples
+    --------
+    >>> import pmb
+    >>> pmb.empty_cache() >= 0
+    True
+    """
+    _idle.clear()
+    return free_memory()
+
+
+_P, _R = ParamSpec("_P"), TypeVar("_R")
+
+
+def with_kept_memory(call: Callable[_P, _R]) -> Callable[_P, _R]:
+    """A function that is called again if memory ran out while some was kept."""
+    @wraps(call)
+    def tried(*arguments: _P.args, **keywords: _P.kwargs) -> _R:
+        try:
+            return call(*arguments, **keywords)
+        except MemoryError as error:
+            clear_frames(error.__traceback__)  # which have a part of the result
+            if not empty_cache():
+                raise
+        return call(*arguments, **keywords)
+
+    return tried
 
 
 class Device(NamedTuple):

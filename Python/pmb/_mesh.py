@@ -10,7 +10,7 @@ import numpy as np
 from . import _context, _files
 from ._arrays import INT32, INT64, address_of, code_of, text_of
 from ._core import Context
-from ._device import DeviceArray
+from ._device import LEGACY, DeviceArray
 
 
 class Measures(NamedTuple):
@@ -127,9 +127,9 @@ def emit(context: Context, sizes: list[tuple[int, int]], isovalues: tuple[float,
          device: int | None = None, stream: int = 0) -> Mesh:
     """Fills new arrays for the context's last count. `arrays` has packed arrays and their components, 0
     for none. `cells`: adds the cell of each triangle, counted along the core's axes, as an array of no name. `device`: of
-    the GPU in whose memory all arrays are; `stream`: of the caller there."""
+    the GPU in whose memory all arrays are; `stream`: of the caller there, for which the core waits."""
     def new(shape: Any, dtype: Any) -> Any:
-        return np.empty(shape, dtype) if device is None else DeviceArray(shape, dtype, device)
+        return np.empty(shape, dtype) if device is None else DeviceArray(shape, dtype, device, stream != LEGACY)
 
     n, m = sum(size[0] for size in sizes), sum(size[1] for size in sizes)
     ids = np.int32 if n < 1 << 31 else np.int64

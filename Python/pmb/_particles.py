@@ -49,6 +49,7 @@ def _per_particle(value: Any, name: str, points: Any) -> tuple[Any, tuple[int, i
     return array, (address_of(array), code_of(array.dtype), count, _stride(array, 1))
 
 
+@_context.with_kept_memory
 def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: float = 0.5, smoothing: float = 2.0,
               isovalue: float | None = None, masses: Any = None, densities: Any = None, weights: Any = None,
               anisotropic: bool = False, normals: bool | str = True, arrays: Mapping[str, Any] | None = None,

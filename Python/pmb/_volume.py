@@ -152,6 +152,7 @@ class Volume:
             self._array, _ = as_samples(self._given, "the volume", False)
         self._bind(progress)
 
+    @_context.with_kept_memory
     def _bind(self, progress: Callable[[float], object] | None) -> None:
         a = self._array
         with self._lock, _context.reporting(self._used(), progress):
@@ -258,6 +259,7 @@ class Volume:
                              " gaps: make it contiguous")
         return array
 
+    @_context.with_kept_memory
     def contour(self, isovalue: float | Sequence[float], *, normals: bool = True, gradients: bool = False,
                 arrays: Mapping[str, Any] | None = None, degenerate: bool = False, estimator: str = "central",
                 progress: Callable[[float], object] | None = None, _cells: bool = False) -> Mesh:

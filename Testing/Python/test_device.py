@@ -181,6 +181,15 @@ def test_out_of_memory(ball):
     assert len(pmb.contour(noise, 0.5).points) > 1 << 20
 
 
+def test_memory_goes_back():
+    """What a mesh leaves stays for the next one, until somebody asks for it."""
+    torch = pytest.importorskip("torch")
+    noise = torch.rand((256, 256, 256), device="cuda")
+    size = 12 * len(pmb.contour(noise, 0.5, normals=False).points)
+    kept = torch.cuda.mem_get_info()[0]
+    assert pmb.empty_cache() >= size and torch.cuda.mem_get_info()[0] >= kept + size
+
+
 def test_threads(ball):
     contour_at_once(pmb.DeviceArray.from_host(ball), pmb.contour(ball, -0.5, device="cpu").points)
 

@@ -16,6 +16,7 @@ import pytest
 from conftest import contour_at_once, make_ball
 
 import pmb
+from pmb import _context
 
 
 class DLPack:
@@ -241,6 +242,7 @@ except ImportError as error:
 ''')
 interpreters.destroy(other)
 import pmb
+from pmb import _context
 print(pmb.contour([[[0, 0], [0, 0]], [[1, 1], [1, 1]]], 0.5))
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -262,3 +264,22 @@ except MemoryError as error:
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout == "caught True\n", run.stderr
+
+
+def test_out_of_memory_with_kept_memory(monkeypatch):
+    tried = []
+
+    @_context.with_kept_memory
+    def call():
+        tried.append(1)
+        if len(tried) < 2:
+            raise MemoryError
+
+    monkeypatch.setattr(_context, "empty_cache", lambda: 1)
+    call()
+    assert len(tried) == 2
+    tried.clear()
+    monkeypatch.setattr(_context, "empty_cache", lambda: 0)
+    with pytest.raises(MemoryError):
+        call()
+    assert len(tried) == 1
