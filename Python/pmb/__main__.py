@@ -15,7 +15,7 @@ from typing import Any
 import pmb
 
 from ._context import terminal_bar as _bar
-from ._files import check_output
+from ._files import check_output, writing
 from ._readers import read_points, read_volume
 
 
@@ -105,7 +105,7 @@ def _png(path: str, picture: Any) -> None:
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
-    with open(path, "wb") as file:
+    with writing(path) as file:
         head = struct.pack(">2I5B", width, height, 8, 2 if channels == 3 else 6, 0, 0, 0)
         file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
 

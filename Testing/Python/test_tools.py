@@ -93,6 +93,29 @@ def test_npz_and_unknown_ending(mesh, tmp_path):
         pmb.Mesh(mesh.points, mesh.triangles, arrays={"a": [1]}).save(tmp_path / "m.vtp")
 
 
+@pytest.mark.parametrize("ending", [".ply", ".stl", ".obj", ".vtp", ".npz", ".png"])
+def test_failed_writes_leave_no_part(mesh, ending, tmp_path, capsys, monkeypatch):
+    resource, signal = pytest.importorskip("resource"), pytest.importorskip("signal")
+    monkeypatch.chdir(tmp_path)
+    np.save("noise.npy", np.random.default_rng(1).random((20, 20, 20)))
+    path, command = tmp_path / ("m" + ending), ["render" if ending == ".png" else "contour", "noise.npy", "0.5", "-o"]
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5000, limits[1]))
+    try:
+        for old in (None, b"old"):
+            if old:
+                path.write_bytes(old)
+            assert main([*command, path.name]) == 1
+            assert f"File too large: '{path.name}'" in capsys.readouterr().err
+            assert (path.read_bytes() if path.exists() else None) == old
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    path.chmod(0o640)
+    assert main([*command, path.name]) == 0 and path.stat().st_size > 5000 and path.stat().st_mode & 0o777 == 0o640
+    assert sorted(tmp_path.iterdir()) == [path, tmp_path / "noise.npy"]
+
+
 def test_pyvista(ball):
     pyvista = pytest.importorskip("pyvista")
     import pmb.pyvista  # noqa: F401
