@@ -62,6 +62,19 @@ static int begin(context* self)
   return 1;
 }
 
+/* Sets an exception with the core's message in the words of the package. */
+static void set_error(PyObject* type, const char* message)
+{
+  PyObject* module = PyImport_ImportModule("pmb._messages");
+  PyObject* words = module ? PyObject_CallMethod(module, "in_python", "s", message) : NULL;
+  if (words)
+  { /* else an exception is set already */
+    PyErr_SetObject(type, words);
+  }
+  Py_XDECREF(words);
+  Py_XDECREF(module);
+}
+
 /* Takes the GIL back. Returns 1 after PMB_OK, else 0 with a Python exception. */
 static int end(context* self, pmb_status status)
 {
@@ -73,7 +86,7 @@ static int end(context* self, pmb_status status)
                                          : PyExc_RuntimeError;
   if (status != PMB_OK && !PyErr_Occurred())
   { /* after PMB_ABORTED the hook's exception is set */
-    PyErr_SetString(type, pmb_error(self->core));
+    set_error(type, pmb_error(self->core));
   }
   return status == PMB_OK;
 }

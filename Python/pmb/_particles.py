@@ -11,8 +11,8 @@ from . import _context
 from ._arrays import address_of, as_samples, code_of, copied, text_of
 from ._device import View, as_view, beside, device_for, host_copy, is_on_device, packed_strides
 from ._mesh import Mesh, emit
+from ._messages import KERNELS
 
-_KERNELS = {"spline": 0, "gaussian": 1, "polynomial": 2, "spheres": 3}
 _NORMALS = {"kernel": 0, "central": 1, "forward": 2, "sobel": 3}
 _NONE = 0, 0, 0, 0
 
@@ -109,8 +109,8 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
     if positions.strides[1] != positions.itemsize or _stride(positions, 3) <= 0:
         positions = _contiguous(positions, "points")
     n = len(positions)
-    if kernel not in _KERNELS:
-        raise ValueError(f"kernel is one of {', '.join(_KERNELS)}, not {kernel!r}")
+    if kernel not in KERNELS:
+        raise ValueError(f"kernel is one of {', '.join(KERNELS)}, not {kernel!r}")
     way = "kernel" if isinstance(normals, bool) else normals
     if way not in _NORMALS:
         raise ValueError(f"normals is True, False or one of {', '.join(_NORMALS)}, not {normals!r}")
@@ -142,7 +142,7 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
     try:
         with _context.reporting(context, progress, 0.0, 0.8):
             size = context.count_particles((address_of(positions), code_of(positions.dtype), n, _stride(positions, 3)),
-                                           cell_size * length, isovalue, length, _KERNELS[kernel], smoothing, radii_array,
+                                           cell_size * length, isovalue, length, KERNELS.index(kernel), smoothing, radii_array,
                                            others[0][1], others[1][1], others[2][1], _NORMALS[way], anisotropic,
                                            gpu is not None, stream)
         with _context.reporting(context, progress, 0.8):

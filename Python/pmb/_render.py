@@ -163,7 +163,7 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
     if mode not in _MODES:
         raise ValueError(f"mode is one of {', '.join(_MODES)}, not {mode!r}")
     values = isovalues_of([] if isovalue is None else isovalue)
-    if mode == "isosurface" and not 1 <= len(values) <= 16:
+    if not (mode == "isosurface") <= len(values) <= 16:
         raise ValueError(f"a picture shows 1 to 16 isovalues, not {len(values)}")
     try:
         given = np.atleast_2d(np.asarray(_COLORS if colors is None else colors, float))
@@ -206,7 +206,7 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
     light = (0.15, 0.75, 0.2) if shade else (1.0, 0.0, 0.0)  # ambient, diffuse, specular
     with volume._lock, _context.reporting(volume._used(), progress):
         volume._used().cast_rays(_MODES[mode], width, height, clip.ravel().tolist(), step, 0, levels, address_of(table),
-                                 len(table), low, high if high > low else low + 1, unit, 0, 0, 0.0, 1,
+                                 len(table), low, high if high != low else low + 1, unit, 0, 0, 0.0, 1,
                                  shade, *light, 20.0, address_of(pixels), 0, gpu is not None)
     rows = height if gpu is not None else max(1, _PART // width)
     for top in builtins.range(0, height, rows):  # Ctrl-C is heard between parts
