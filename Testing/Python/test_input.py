@@ -245,19 +245,17 @@ except ImportError as error:
 ''')
 interpreters.destroy(other)
 import pmb
-from pmb import _context
-from pmb._messages import in_python
 print(pmb.contour([[[0, 0], [0, 0]], [[1, 1], [1, 1]]], 0.5))
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "refused:" in run.stdout and "subinterpreter" in run.stdout and "2 triangles" in run.stdout, run.stderr
 
 
-# Members that this package sets itself, to values that fit.
-NEVER_WRONG = ("NULL|struct_size|pmb_options|layer|isovalue_count|isovalues %s|_type |type %d|type is|32-bit ids|attribute|room for|"
-               "part_count|: part |z_begin|brick_limit|whole|stride %lld and|anisotropic is %d|kernel is %d; use|normals is|"
-               "pixel_samples|mode is|table_size|gradient_table|color_by|ambient|light|placement|colors aligned|works on the CPU|"
-               "is counted|scalars|image has|estimator|particles and values|particles reach|stream %p")
+# Words of messages about what this package sets itself, and fits.
+NEVER_WRONG = """NULL struct_size pmb_options layer isovalue_count isovalues.%s _type type.%d type.is 32-bit.ids attribute room.for
+part_count :.part z_begin brick_limit whole stride.%lld.and anisotropic.is.%d kernel.is.%d;.use normals.is
+pixel_samples mode.is table_size gradient_table color_by ambient light placement colors.aligned works.on.the.CPU
+is.counted scalars image.has estimator particles.and.values particles.reach stream.%p"""
 
 
 def test_messages_of_the_core_have_no_words_of_c():
@@ -268,26 +266,11 @@ def test_messages_of_the_core_have_no_words_of_c():
             text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', found[1]))
             if re.match(r"(%s|pmb_(bind|count|emit|histogram|suggest|measure|particles_(count|emit)|cast_rays)):", text):
                 texts.append(text)
-    texts = [re.sub("%s:", "pmb_bind:", text) for text in texts if not re.search(NEVER_WRONG, text)]
+    texts = [re.sub("%s:", "pmb_bind:", text) for text in texts if not re.search("|".join(NEVER_WRONG.split()), text)]
     assert len(texts) > 30
     for text in texts:
         told = in_python(re.sub(r"%[.\d]*l*[a-z]", "1", text))
         assert not re.search(r"PMB_|on_device|\b(?!cell_size)[a-z]+_[a-z_]+", told), told
-
-
-@pytest.mark.parametrize("call, words", [
-    (lambda a: pmb.contour(a, np.nan), "isovalue 0 of 1 is nan; it must be a finite number"),
-    (lambda a: pmb.contour(a, 0, spacing=(0, 1, 1)), "spacing, origin and direction must be finite"),
-    (lambda a: pmb.render(a, 0, size=(70000, 2)), "70000 x 2 pixels; use 1 to 65536"),
-    (lambda a: pmb.render(a, range=(3, 2)), "range is 3 to 2 and unit"),
-    (lambda a: pmb.render(a, opacity=[2, 3]), "^colormap or opacity has a number outside 0 to 1"),
-    (lambda a: pmb.particles(a[0, :, :3], 1, "gaussian", masses=a[0, :, 0]), "kernel is 'gaussian'; only 'spline' uses them"),
-    (lambda a: pmb.particles(a[0, :, :3], 1, cell_size=1e-9), "cells of edge 1e-09, cell_size times radius, (give|need)"),
-    (lambda a: pmb.Mesh(a[0, :, :3], [[0, 1, 99]]).measure(), "uses point 99, but the mesh has 24 points$"),
-])
-def test_messages_name_parameters(ball, call, words):
-    with pytest.raises((ValueError, OverflowError), match=words):
-        call(ball)
 
 
 def test_out_of_memory():
@@ -307,20 +290,17 @@ except MemoryError as error:
     assert run.stdout == "caught True\n", run.stderr
 
 
-def test_out_of_memory_with_kept_memory(monkeypatch):
+def test_memory_that_is_kept_is_used(monkeypatch):
     tried = []
 
     @_context.with_kept_memory
     def call():
         tried.append(1)
-        if len(tried) < 2:
+        if len(tried) != 2:
             raise MemoryError
 
-    monkeypatch.setattr(_context, "empty_cache", lambda: 1)
+    monkeypatch.setattr(_context, "empty_cache", lambda: len(tried) == 1)
     call()
-    assert len(tried) == 2
-    tried.clear()
-    monkeypatch.setattr(_context, "empty_cache", lambda: 0)
     with pytest.raises(MemoryError):
         call()
-    assert len(tried) == 1
+    assert len(tried) == 3
