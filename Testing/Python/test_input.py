@@ -252,7 +252,8 @@ print(pmb.contour([[[0, 0], [0, 0]], [[1, 1], [1, 1]]], 0.5))
 
 
 # Words of messages about what this package sets itself, and fits.
-NEVER_WRONG = """NULL struct_size pmb_options layer isovalue_count isovalues.%s _type type.%d type.is 32-bit.ids attribute room.for
+NEVER_WRONG = """
+NULL struct_size pmb_options layer isovalue_count isovalues.%s _type type.%d type.is 32-bit.ids attribute room.for
 part_count :.part z_begin brick_limit whole stride.%lld.and anisotropic.is.%d kernel.is.%d;.use normals.is
 pixel_samples mode.is table_size gradient_table color_by ambient light placement colors.aligned works.on.the.CPU
 is.counted scalars image.has estimator particles.and.values particles.reach stream.%p"""
