@@ -30,8 +30,8 @@ if _plugin:  # stands aside: the plugin needs its own package under this name
     with open(_os.path.join(_plugin, "__init__.py"), encoding="utf-8") as _file:
         exec(compile(_file.read(), _file.name, "exec"))
 else:
+    from ._core import version as __version__  # first: it refuses subinterpreters before NumPy is loaded
     from ._context import Device, empty_cache, find_device, set_threads
-    from ._core import version as __version__
     from ._device import DeviceArray
     from ._mesh import Measures, Mesh
     from ._particles import particles

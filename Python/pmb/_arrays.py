@@ -2,6 +2,9 @@
 """Arrays of any library as NumPy's, without a copy where the core can read them."""
 from __future__ import annotations
 
+from collections.abc import Collection
+from math import isfinite
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -87,15 +90,44 @@ def as_samples(value: Any, what: str, fill: bool = True) -> tuple[np.ndarray[Any
     return array, ""
 
 
+def number(value: Any, name: str) -> float:
+    """A float; text is no number."""
+    if isinstance(value, (str, bytes)) or not hasattr(type(value), "__float__"):
+        raise TypeError(f"{name} is a number, not {value!r}")
+    return float(value)
+
+
+def whole(value: Any, name: str) -> int:
+    if not hasattr(type(value), "__index__"):
+        raise TypeError(f"{name} is a whole number, not {value!r}")
+    return index(value)
+
+
 def numbers(value: Any, name: str, count: int = 3) -> tuple[float, ...]:
-    """So many floats."""
+    """So many finite floats."""
     try:
-        found = tuple([float(number) for number in value])
+        found = tuple([number(one, name) for one in value])
     except (TypeError, ValueError):
         raise TypeError(f"{name} has {count} numbers, but is {value!r}") from None
     if len(found) != count:
         raise ValueError(f"{name} has {count} numbers, not {len(found)}")
+    if not all(map(isfinite, found)):
+        raise ValueError(f"{name} has a number that is not finite: {value!r}")
     return found
+
+
+def floats(value: Any, name: str) -> np.ndarray[Any, Any]:
+    """A new array of float64."""
+    try:
+        return np.array(value, np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} has numbers, but is {value!r}") from None
+
+
+def one_of(value: Any, name: str, choices: Collection[str]) -> str:
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} is one of {', '.join(choices)}, not {value!r}")
+    return value
 
 
 def isovalues_of(given: Any) -> tuple[float, ...]:

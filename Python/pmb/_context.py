@@ -7,10 +7,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import wraps
-from operator import index
 from traceback import clear_frames
 from typing import NamedTuple, ParamSpec, TypeVar
 
+from ._arrays import whole
 from ._core import Context, free_memory
 
 KEPT_BYTES = 64 << 20  # on a GPU, at most, by an idle context
@@ -28,7 +28,7 @@ def set_threads(number: int = 0) -> None:
         0: as many as cores that this process may use.
     """
     global _threads
-    number = index(number)
+    number = whole(number, "the number of threads")
     if not 0 <= number <= 1024:
         raise ValueError(f"the number of threads is 0 to 1024, not {number}")
     _threads = number
@@ -141,7 +141,13 @@ _SILENT: AbstractContextManager[None] = nullcontext()
 def reporting(context: Context, progress: Callable[[float], object] | None, begin: float = 0.0,
               end: float = 1.0) -> AbstractContextManager[None]:
     """Calls progress(fraction) while the context works, from `begin` to `end`."""
+    check_progress(progress)
     return _SILENT if progress is None else _reporting(context, progress, begin, end)
+
+
+def check_progress(progress: object) -> None:
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress is a function that takes the done fraction, not {progress!r}")
 
 
 @contextmanager

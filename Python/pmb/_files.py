@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from ._arrays import as_samples
+
 if TYPE_CHECKING:
     from ._mesh import Mesh
 
@@ -66,6 +68,13 @@ def _write(file: BinaryIO, array: Any) -> None:
         file.write(data[first:first + _PIECE].data)
 
 
+def _real(mesh: Mesh) -> Iterator[tuple[Any, Any]]:
+    """Names and arrays, of one or two axes and types that files have."""
+    for name, given in mesh.arrays.items():
+        array = as_samples(given, f"array {name!r}")[0]
+        yield name, array if array.ndim < 3 else array.reshape(len(array), -1)
+
+
 def save(mesh: Mesh, path: str) -> None:
     check_output(path)
     with writing(path) as file:
@@ -76,7 +85,7 @@ def _ply(mesh: Mesh, file: BinaryIO) -> None:
     columns: list[tuple[str, Any]] = [(axis, mesh.points[:, i]) for i, axis in enumerate("xyz")]
     if mesh.normals is not None:
         columns += [("n" + axis, mesh.normals[:, i]) for i, axis in enumerate("xyz")]
-    for name, array in mesh.arrays.items():
+    for name, array in _real(mesh):
         word, used = re.sub(r"\W+", "_", str(name)), {column for column, _ in columns}
         while {word, word + "_0"} & used:
             word += "_"
@@ -143,7 +152,7 @@ def _vtp(mesh: Mesh, file: BinaryIO) -> None:
         head.append(array("Normals", mesh.normals))
     if mesh.gradients is not None:
         head.append(array("Gradients", mesh.gradients))
-    head += [array(name, values) for name, values in mesh.arrays.items()]
+    head += [array(name, values) for name, values in _real(mesh)]
     head += ["</PointData><Points>", array("Points", mesh.points), "</Points><Polys>",
              array("connectivity", mesh.triangles.astype(ids, copy=False).ravel()),
              array("offsets", np.arange(3, 3 * m + 3, 3).astype(ids)),

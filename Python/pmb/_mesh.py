@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _context, _files
-from ._arrays import INT32, INT64, address_of, code_of, text_of
+from ._arrays import INT32, INT64, address_of, as_samples, code_of, text_of
 from ._core import Context
 from ._device import LEGACY, DeviceArray
 
@@ -73,10 +73,15 @@ class Mesh:
     def _checked(self) -> Mesh:
         """In host memory, with arrays of the right shape: a user may have made the mesh."""
         mesh = self.to_host()
-        points, triangles = np.asarray(mesh.points), np.asarray(mesh.triangles)
+        points, triangles = as_samples(mesh.points, "points")[0], as_samples(mesh.triangles, "triangles")[0]
         if points.ndim != 2 or triangles.ndim != 2 or points.shape[1] != 3 or triangles.shape[1] != 3:
             raise ValueError("points and triangles of a mesh have shapes (n, 3) and (m, 3), but these have"
                              f" {text_of(points)}, and {text_of(triangles)}")
+        if triangles.dtype.kind == "f":
+            raise TypeError(f"triangles of a mesh are indices, but these have {text_of(triangles)}")
+        for used in (triangles.min(), triangles.max()) if len(triangles) else ():
+            if not 0 <= used < len(points):
+                raise ValueError(f"a triangle uses point {used}, but the mesh has {len(points)} points")
 
         def of_points(array: Any, name: str) -> Any:
             found = None if array is None else np.asarray(array)
@@ -119,7 +124,7 @@ class Mesh:
             .ply (binary; normals and arrays too), .stl (binary; the triangles alone), .obj (text; normals too),
             .vtp (binary, for VTK and ParaView; normals and arrays too) or .npz (NumPy; everything).
         """
-        _files.save(self._checked(), os.fspath(path))
+        _files.save(self._checked(), os.fsdecode(path))
 
 
 def emit(context: Context, sizes: list[tuple[int, int]], isovalues: tuple[float, ...], normals: bool, gradients: bool,

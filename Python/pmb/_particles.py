@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _context
-from ._arrays import address_of, as_samples, code_of, copied, text_of
+from ._arrays import address_of, as_samples, code_of, copied, number, one_of, text_of
 from ._device import View, as_view, beside, device_for, host_copy, is_on_device, packed_strides
 from ._mesh import Mesh, emit
 from ._messages import KERNELS
@@ -47,6 +47,13 @@ def _per_particle(value: Any, name: str, points: Any) -> tuple[Any, tuple[int, i
     if _stride(array, 1) <= 0:
         array = _contiguous(array, name)
     return array, (address_of(array), code_of(array.dtype), count, _stride(array, 1))
+
+
+def _mean(radii: Any) -> float:
+    """Of the radii that can be used: the core names the others."""
+    host = host_copy(radii)
+    mean = float(np.mean(host))
+    return mean if mean > 0 else float(np.max(host, initial=1.0, where=host > 0))
 
 
 @_context.with_kept_memory
@@ -104,30 +111,31 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
     """
     positions: Any = as_view(points, "points") if is_on_device(points) else as_samples(points, "points")[0]
     gpu, stream = (positions.device, positions.stream) if isinstance(positions, View) else (None, 0)
+    if positions.shape == (0,):  # of an empty list
+        positions = positions.reshape(0, 3)
     if positions.ndim != 2 or positions.shape[1] != 3:
-        raise ValueError(f"points have shape (n, 3), but these have {text_of(positions)}")
+        advice = ": pass points.T" if positions.ndim == 2 and positions.shape[0] == 3 else ""
+        raise ValueError(f"points have shape (n, 3), but these have {text_of(positions)}{advice}")
     if positions.strides[1] != positions.itemsize or _stride(positions, 3) <= 0:
         positions = _contiguous(positions, "points")
     n = len(positions)
-    if kernel not in KERNELS:
-        raise ValueError(f"kernel is one of {', '.join(KERNELS)}, not {kernel!r}")
-    way = "kernel" if isinstance(normals, bool) else normals
+    one_of(kernel, "kernel", KERNELS)
+    way = "kernel" if isinstance(normals, (bool, np.bool_)) else normals
     if way not in _NORMALS:
         raise ValueError(f"normals is True, False or one of {', '.join(_NORMALS)}, not {normals!r}")
-    is_number = isinstance(radius, (int, float)) or np.ndim(radius) == 0
+    is_number = np.ndim(radius) == 0
     radii, radii_array = _per_particle(None if is_number else radius, "radius", positions)
-    if is_number:
-        try:
-            radius = float(radius)
-        except (TypeError, ValueError):
-            raise TypeError(f"radius is a number, or an array with one for each particle, not {radius!r}") from None
-    length = radius if radii is None else float(np.mean(host_copy(radii))) if n else 1.0
+    if is_number and not hasattr(type(radius), "__float__"):
+        raise TypeError(f"radius is a number, or an array with one for each particle, not {radius!r}")
+    length = float(radius) if radii is None else _mean(radii) if n else 1.0
     if not length > 0:
         raise ValueError(f"radius is above 0, not {length}")
+    cell_size, smoothing = number(cell_size, "cell_size"), number(smoothing, "smoothing")
     if not cell_size > 0:
         raise ValueError(f"cell_size is above 0, in radii, not {cell_size}")
     if isovalue is None:
         isovalue = 0.0 if kernel == "spheres" else 0.6
+    isovalue = number(isovalue, "isovalue")
     named = (masses, "masses"), (densities, "densities"), (weights, "weights")
     others = [_per_particle(value, name, positions) for value, name in named]
     ready = {}
@@ -143,7 +151,7 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
         with _context.reporting(context, progress, 0.0, 0.8):
             size = context.count_particles((address_of(positions), code_of(positions.dtype), n, _stride(positions, 3)),
                                            cell_size * length, isovalue, length, KERNELS.index(kernel), smoothing,
-                                           radii_array, others[0][1], others[1][1], others[2][1], _NORMALS[way], anisotropic,
+                                           radii_array, others[0][1], others[1][1], others[2][1], _NORMALS[way], bool(anisotropic),
                                            gpu is not None, stream)
         with _context.reporting(context, progress, 0.8):
             return emit(context, [size[:2]], (isovalue,), bool(normals), False, ready, 0, 1, device=gpu, stream=stream)

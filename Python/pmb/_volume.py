@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _context
-from ._arrays import address_of, as_numpy, as_samples, code_of, isovalues_of, numbers, packed, text_of
+from ._arrays import (address_of, as_numpy, as_samples, code_of, floats, isovalues_of, numbers, one_of, packed, text_of,
+                      whole)
 from ._core import Context
 from ._device import View, as_view, beside, device_for, is_on_device
 from ._mesh import Mesh, emit
@@ -43,7 +44,7 @@ def _matrix(order: tuple[int, ...], spacing: Any, origin: Any, direction: Any) -
     steps, first = numbers(spacing, "spacing"), numbers(origin, "origin")
     turn = _STRAIGHT
     if direction is not None:
-        given = np.asarray(direction, np.float64)
+        given = floats(direction, "direction")
         if given.shape != (3, 3):
             raise ValueError(f"direction is a 3 x 3 matrix, but has shape {given.shape}")
         turn = given.tolist()
@@ -206,10 +207,10 @@ class Volume:
         most : int
             The most isovalues to return.
         """
-        if most < 0:
+        if whole(most, "most") < 0:
             raise ValueError(f"most is the number of isovalues to return, 0 or more, not {most}")
         with self._lock:
-            return self._used().suggest(most)
+            return self._used().suggest(min(most, 4096))
 
     def histogram(self, bins: int = 256, range: tuple[float, float] | None = None) -> Histogram:
         """Count the bricks of samples that the isosurface crosses, for many isovalues at once. Reads no sample.
@@ -221,13 +222,16 @@ class Volume:
         range : (low, high), optional
             Default: that of the finite samples.
         """
+        bins = whole(bins, "bins")
         with self._lock:
             if range is None:
                 info = self._used().info()
-                range = widened(float(info["minimum"] or 0), float(info["maximum"] or 0))
+                low, high = widened(float(info["minimum"] or 0), float(info["maximum"] or 0))
+            else:
+                low, high = numbers(range, "range", 2)
             crossed, touched = np.zeros(max(bins, 0), np.int64), np.zeros(max(bins, 0), np.int64)
-            self._used().histogram(range[0], range[1], bins, address_of(crossed), address_of(touched))
-        return Histogram(crossed, touched, np.linspace(range[0], range[1], bins + 1))
+            self._used().histogram(low, high, bins, address_of(crossed), address_of(touched))
+        return Histogram(crossed, touched, np.linspace(low, high, bins + 1))
 
     def _packed_arrays(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(arrays, Mapping):
@@ -265,8 +269,7 @@ class Volume:
                 progress: Callable[[float], object] | None = None, _cells: bool = False) -> Mesh:
         """Extract the isosurfaces of one or several isovalues. See `pmb.contour` for the parameters."""
         isovalues = isovalues_of(isovalue)
-        if estimator not in ESTIMATORS:
-            raise ValueError(f"estimator is one of {', '.join(ESTIMATORS)}, not {estimator!r}")
+        way = ESTIMATORS[one_of(estimator, "estimator", ESTIMATORS)]
         ready = self._packed_arrays(arrays) if arrays else {}
         with self._lock:
             context = self._used()
@@ -274,7 +277,7 @@ class Volume:
                 sizes = context.count(isovalues, not degenerate)
             with _context.reporting(context, progress, 0.5):
                 return emit(context, sizes, isovalues, normals, gradients, ready,
-                            ESTIMATORS[estimator], 0, _cells, self._gpu, self._stream)
+                            way, 0, _cells, self._gpu, self._stream)
 
 
 def refuse(spacing: Any, origin: Any, *others: Any) -> None:
@@ -344,6 +347,7 @@ def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[fl
     if isinstance(volume, Volume):
         refuse(spacing, origin, direction, mask, device)
         return volume.contour(isovalue, progress=progress, **options)
+    _context.check_progress(progress)
     first = second = progress
     if progress is not None:
         call = progress

@@ -99,6 +99,8 @@ def test_wrong_volumes(given, error, words):
     (dict(spacing=(0, 0, 0)), ValueError, "one place"),
     (dict(spacing=(0, 1, 1)), ValueError, "spacing, origin and direction"),
     (dict(direction=np.eye(2)), ValueError, r"\(2, 2\)"),
+    (dict(spacing="123"), TypeError, "'123'"),
+    (dict(progress=1), TypeError, "progress is a function"),
     (dict(mask=np.ones((2, 2, 2), bool)), ValueError, r"\(2, 2, 2\)"),
     (dict(mask=np.ones((4, 4, 4))), TypeError, "float64"),
     (dict(arrays=[np.ones((4, 4, 4))]), TypeError, "dict"),

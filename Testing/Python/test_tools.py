@@ -36,6 +36,9 @@ def test_particles(kernel):
     (dict(kernel="cube"), ValueError, "cube"),
     (dict(normals="best"), ValueError, "best"),
     (dict(arrays={"a": np.ones(2)}), ValueError, "'a'"),
+    (dict(radius="1"), TypeError, "radius is a number"),
+    (dict(radius=[1, np.nan, 1]), ValueError, "radius of particle 1 is nan"),
+    (dict(points=np.zeros((3, 5))), ValueError, "pass points.T"),
     (dict(kernel="gaussian", masses=np.ones(3)), ValueError, "kernel is 'gaussian'; only 'spline' uses them"),
     (dict(cell_size=1e-12), OverflowError, "cells of edge 1e-12, cell_size times radius"),
 ])
@@ -59,7 +62,7 @@ def test_pictures(ball):
         assert pmb.render(ball, mode=mode, size=(16, 16), background=None, opacity=[0, 1]).shape == (16, 16, 4)
     for wrong in (dict(mode="x"), dict(size=(0, 1)), dict(colormap=[[1]]), dict(mode="isosurface"),
                   dict(camera=pmb.Camera(direction=(0, 0, 1))), dict(colors=(1, 0)), dict(camera=pmb.Camera(angle=180)),
-                  dict(range=(3, 2)), dict(mode="maximum", isovalue=range(17))):
+                  dict(range=(3, 2)), dict(background=(255, 255, 255)), dict(mode="maximum", isovalue=range(17))):
         with pytest.raises(ValueError):
             pmb.render(ball, **wrong)
 
@@ -93,7 +96,7 @@ def test_npz_and_unknown_ending(mesh, tmp_path):
     with pytest.raises(ValueError, match=r"\(n, 3\)"):
         pmb.Mesh(mesh.points[:, :2], mesh.triangles).measure()
     with pytest.raises(ValueError, match="the mesh has 3 points$"):
-        pmb.Mesh(mesh.points[:3], mesh.triangles).measure()
+        pmb.Mesh(mesh.points[:3], mesh.triangles).save(tmp_path / "m.ply")
     with pytest.raises(ValueError, match="'a'"):
         pmb.Mesh(mesh.points, mesh.triangles, arrays={"a": [1]}).save(tmp_path / "m.vtp")
 
