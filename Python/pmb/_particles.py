@@ -151,8 +151,8 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
         with _context.reporting(context, progress, 0.0, 0.8):
             size = context.count_particles((address_of(positions), code_of(positions.dtype), n, _stride(positions, 3)),
                                            cell_size * length, isovalue, length, KERNELS.index(kernel), smoothing,
-                                           radii_array, others[0][1], others[1][1], others[2][1], _NORMALS[way], bool(anisotropic),
-                                           gpu is not None, stream)
+                                           radii_array, others[0][1], others[1][1], others[2][1], _NORMALS[way],
+                                           bool(anisotropic), gpu is not None, stream)
         with _context.reporting(context, progress, 0.8):
             return emit(context, [size[:2]], (isovalue,), bool(normals), False, ready, 0, 1, device=gpu, stream=stream)
     finally:
