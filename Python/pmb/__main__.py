@@ -60,7 +60,7 @@ def _files(given: Sequence[str], output: str) -> list[tuple[str, str]]:
     pattern = names[0]
     if len(names) > 1:  # the shell has replaced a *
         found, places = names, _differing(names)
-    elif not {"*", "?"} & set(pattern):
+    elif not glob.has_magic(pattern) or os.path.exists(pattern):
         if "*" in output:
             raise ValueError(f"* of the output {output} is what * of the input matches, but {pattern} has none")
         return [(pattern, output)]
@@ -68,8 +68,9 @@ def _files(given: Sequence[str], output: str) -> list[tuple[str, str]]:
         found = sorted(glob.glob(pattern))
         if not found:
             raise FileNotFoundError(f"no file matches {pattern}")
-        place = re.compile(re.sub(r"(\\\?)+", lambda run: f"({'.' * (len(run[0]) // 2)})",
-                                  re.escape(pattern).replace(r"\*", "(.*)")))
+        words = re.split(r"(\*|\?+|\[[^]]+\])", pattern)  # the odd ones match something
+        place = re.compile("".join(re.escape(word) if i % 2 == 0 else "(.*)" if word == "*" else
+                                   f"({'.' * word.count('?') or '.'})" for i, word in enumerate(words)))
         matches = [place.fullmatch(path) for path in found]
         places = [match[1] if match else os.path.splitext(os.path.basename(path))[0] for path, match in zip(found, matches)]
     if "*" not in output:
@@ -153,7 +154,7 @@ def _parser() -> argparse.ArgumentParser:
         made.add_argument("--dtype", help="of raw samples, such as uint8 or >i2; default uint8")
         made.add_argument("--spacing", nargs=3, type=float, metavar="D", help="in place of the file's")
     particles = command("particles", _particles, "make a surface around particles", meshes + "; with * for a sequence")
-    particles.add_argument("points", nargs="+", help='.vtp .vtu .vtk .ply .xyz .txt .csv .npy; for a sequence "step_*.vtp"')
+    particles.add_argument("points", nargs="+", help='.vtp .vtu .vtk .ply .xyz .txt .csv .tsv .npy; for a sequence "step_*.vtp"')
     particles.add_argument("--radius", type=float, required=True, help="about half the distance between neighbours")
     particles.add_argument("--kernel", choices=("spline", "gaussian", "polynomial", "spheres"), default="spline")
     particles.add_argument("--cell-size", type=float, default=0.5, help="in radii; default 0.5")

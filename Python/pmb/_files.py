@@ -86,7 +86,7 @@ def _ply(mesh: Mesh, file: BinaryIO) -> None:
     if mesh.normals is not None:
         columns += [("n" + axis, mesh.normals[:, i]) for i, axis in enumerate("xyz")]
     for name, array in _real(mesh):
-        word, used = re.sub(r"\W+", "_", str(name)), {column for column, _ in columns}
+        word, used = re.sub(r"\W+", "_", str(name)) or "_", {column for column, _ in columns}
         while {word, word + "_0"} & used:
             word += "_"
         columns += [(word, array)] if array.ndim == 1 else [(f"{word}_{i}", array[:, i]) for i in range(array.shape[1])]

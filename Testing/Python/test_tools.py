@@ -199,6 +199,8 @@ def test_commands(ball, tmp_path, capsys, monkeypatch):
     np.array([[0, 0, 0], [1, 0, 0]], "<f4").tofile("binary.xyz")
     for name, text in (("p.xyz", "0 0 0\n1 0 0\n"), ("binary.xyz", ""), ("molecule.xyz", "2\nwater\nO 0 0 0\nH 1 0 0\n"),
                        ("units.csv", "# X [m]; Y [m]; Z [m]; name\n0;0;0;a\n1;0;0;b\n"), ("bare.csv", "0 0 0\n1 0 0\n"),
+                       ("pandas.csv", ',x,y,z,t\n0,0,0,0,"a,b"\n1,1,0,0,c\n'), ("decimal.tsv", "x;y;z\n0,0;0;0\n1,0;0;0\n"),
+                       ("head.txt", "# in meters\nx y z\n0 0 0\n1 0 0\n"),
                        ("paraview.csv", '"Points:0","Points:1","Points:2","nx"\n0,0,0,1\n1,0,0,2\n')):
         if text:
             (tmp_path / name).write_text(text)
@@ -209,6 +211,7 @@ def test_commands(ball, tmp_path, capsys, monkeypatch):
     assert "to -0.0" in capsys.readouterr().err
     (tmp_path / "empty.csv").write_text("")
     np.save("flat.npy", ball[:1])
+    np.save("turned.npy", ball[0, :3])
     for wrong, words in ((["contour", "none.npy", "-o", "a.ply"], "none.npy"),
                          (["contour", "none.npy", "-o", "none/a.ply"], "no folder none"),
                          (["contour", "flat.npy", "-o", "a.ply"], "1 x 24 x 27 samples"),
@@ -216,6 +219,8 @@ def test_commands(ball, tmp_path, capsys, monkeypatch):
                          (["contour", "ball.raw", "-o", "a.ply", "--dtype", "f8", "--shape", *shape], "has 54432 bytes"),
                          (["render", "ball.npy", "--zoom", "0", "-o", "a.png"], "zoom"),
                          (["particles", "empty.csv", "--radius", "1", "-o", "s.ply"], "empty.csv cannot be read"),
+                         (["particles", "turned.npy", "--radius", "1", "-o", "s.ply"], "(3, 27)"),
+                         (["contour", "empty.csv", "--array", "a", "-o", "s.ply"], "--array"),
                          (["particles", "p.ply", "--radius", "1", "-o", "./p.ply"], "is the input"),
                          (["particles", "p.ply", "--radius", "1", "-o", "s_*.ply"], "p.ply has none"),
                          (["particles", "*_?.csv", "--radius", "1", "-o", "s_*.ply"], "s_step.ply"),
