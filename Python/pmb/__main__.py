@@ -154,7 +154,8 @@ def _parser() -> argparse.ArgumentParser:
         made.add_argument("--dtype", help="of raw samples, such as uint8 or >i2; default uint8")
         made.add_argument("--spacing", nargs=3, type=float, metavar="D", help="in place of the file's")
     particles = command("particles", _particles, "make a surface around particles", meshes + "; with * for a sequence")
-    particles.add_argument("points", nargs="+", help='.vtp .vtu .vtk .ply .xyz .txt .csv .tsv .npy; for a sequence "step_*.vtp"')
+    particles.add_argument("points", nargs="+", help='.vtp .vtu .vtk .ply .xyz .txt .csv .tsv .npy; '
+                           'for a sequence "step_*.vtp"')
     particles.add_argument("--radius", type=float, required=True, help="about half the distance between neighbours")
     particles.add_argument("--kernel", choices=("spline", "gaussian", "polynomial", "spheres"), default="spline")
     particles.add_argument("--cell-size", type=float, default=0.5, help="in radii; default 0.5")

@@ -160,7 +160,8 @@ def _split(line: str, mark: str | None) -> list[str]:
 def _table(path: str, skipped: int, mark: str | None, columns: int) -> Any:
     """The rows of numbers in a text after its first lines."""
     try:
-        return np.loadtxt(path, delimiter=mark, skiprows=skipped, quotechar='"', ndmin=2, encoding="utf-8-sig", comments=None)
+        return np.loadtxt(path, delimiter=mark, skiprows=skipped, quotechar='"', ndmin=2, encoding="utf-8-sig",
+                          comments=None)
     except (TypeError, ValueError):  # it has texts, gaps, decimal commas or comments, or NumPy is older than 1.23
         pass
     rows = []
@@ -175,10 +176,10 @@ def _table(path: str, skipped: int, mark: str | None, columns: int) -> Any:
 
 
 def _text(path: str, needs_names: bool) -> tuple[Any, dict[str, Any]]:
-    """Positions and other columns of a text, separated by semicolons, tabs, commas or spaces. Names stand in the line before the
-    first numbers; without names the first columns are x, y and z. ParaView writes Points:0, Points:1 and Points:2, or _ in
-    place of the colon. In packed float32, or of a molecule (number of atoms, a comment, lines of a name and a place): without
-    other columns."""
+    """Positions and other columns of a text, separated by semicolons, tabs, commas or spaces. Names stand in the line before
+    the first numbers; without names the first columns are x, y and z. ParaView writes Points:0, Points:1 and Points:2, or _
+    in place of the colon. In packed float32, or of a molecule (number of atoms, a comment, lines of a name and a place):
+    without other columns."""
     with open(path, "rb") as file:
         head = file.read(4096)
     if b"\0" in head:
