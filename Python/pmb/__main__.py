@@ -169,6 +169,8 @@ def _parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. Returns the exit status."""
     options = _parser().parse_args(arguments)
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")  # for names of files in another encoding
     try:
         options.run(options)
     except KeyboardInterrupt:

@@ -80,7 +80,8 @@ def empty_cache() -> int:
     return free_memory()
 
 
-_P, _R = ParamSpec("_P"), TypeVar("_R")
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 def with_kept_memory(call: Callable[_P, _R]) -> Callable[_P, _R]:
