@@ -6,8 +6,10 @@ import argparse
 import glob
 import os
 import re
+import signal
 import struct
 import sys
+import threading
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -171,6 +173,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")  # for names of files in another encoding
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # not at once: a file may be half written
     try:
         options.run(options)
     except KeyboardInterrupt:
