@@ -119,6 +119,14 @@ enum
   DEVICES = 64
 };
 static const uint64_t least_kept = 1u << 30, kept_share = 8;
+
+/* Bytes of the current GPU. */
+static uint64_t whole_memory(void)
+{
+  size_t unused, whole = 0;
+  return cudaMemGetInfo(&unused, &whole) == cudaSuccess ? whole : 0;
+}
+
 static cudaMemPool_t pools[DEVICES];
 
 /* The pool of a GPU, which is the current one. The GIL is held. NULL: the GPU has none. It keeps an eighth of the GPU's memory, at
@@ -132,8 +140,7 @@ static cudaMemPool_t pool_of(int device)
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = device;
-    size_t unused, whole = 0;
-    cudaMemGetInfo(&unused, &whole);
+    const uint64_t whole = whole_memory();
     uint64_t kept = whole / kept_share > least_kept ? whole / kept_share : least_kept;
     if (cudaMemPoolCreate(&pools[device], &properties) != cudaSuccess)
     {
@@ -322,6 +329,24 @@ static PyObject* free_memory(PyObject* unused, PyObject* none)
   return PyLong_FromUnsignedLongLong(freed);
 }
 
+/* memory_of(device): bytes of a GPU. */
+static PyObject* memory_of(PyObject* unused, PyObject* device)
+{
+  (void)unused;
+  const int number = (int)PyLong_AsLong(device);
+  uint64_t bytes = 0;
+#ifdef PMB_CUDA
+  int before = 0;
+  cudaGetDevice(&before);
+  bytes = cudaSetDevice(number) == cudaSuccess ? whole_memory() : 0;
+  cudaSetDevice(before);
+  cudaGetLastError();
+#else
+  (void)number;
+#endif
+  return PyErr_Occurred() ? NULL : PyLong_FromUnsignedLongLong(bytes);
+}
+
 /* copy_memory(to, from, bytes): between a GPU and the host, in the order of the legacy default stream. */
 static PyObject* copy_memory(PyObject* unused, PyObject* args)
 {
@@ -444,8 +469,9 @@ static PyObject* write_dlpack(PyObject* unused, PyObject* args)
 
 static PyMethodDef functions[] = { { "read_dlpack", read_dlpack, METH_O, NULL },
   { "write_dlpack", write_dlpack, METH_VARARGS, NULL }, { "device_of", device_of, METH_O, NULL },
-  { "free_memory", free_memory, METH_NOARGS, NULL }, { "copy_memory", copy_memory, METH_VARARGS, NULL },
-  { "finish_picture", finish_picture, METH_VARARGS, NULL }, { NULL, NULL, 0, NULL } };
+  { "free_memory", free_memory, METH_NOARGS, NULL }, { "memory_of", memory_of, METH_O, NULL },
+  { "copy_memory", copy_memory, METH_VARARGS, NULL }, { "finish_picture", finish_picture, METH_VARARGS, NULL },
+  { NULL, NULL, 0, NULL } };
 
 int pmb_add_device(PyObject* module)
 {

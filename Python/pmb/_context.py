@@ -6,14 +6,13 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import wraps
+from functools import cache, wraps
 from traceback import clear_frames
 from typing import NamedTuple, ParamSpec, TypeVar
 
 from ._arrays import whole
-from ._core import Context, free_memory
+from ._core import Context, free_memory, memory_of
 
-KEPT_BYTES = 64 << 20  # on a GPU, at most, by an idle context
 _KEPT = 4  # idle contexts of a kind
 _idle: dict[tuple[int, int, int], list[Context]] = {}
 _threads = 0
@@ -52,6 +51,12 @@ def take(device: object) -> tuple[Context, tuple[int, int, int]]:
         return _idle[key].pop(), key
     except (KeyError, IndexError):
         return Context(kind, _threads, number, None), key
+
+
+@cache
+def kept_bytes(gpu: int) -> int:
+    """What an idle context keeps on a GPU, at most: enough for 1024^3 samples on one with 80 GB."""
+    return max(64 << 20, memory_of(gpu) // 128)
 
 
 def give_back(context: Context, key: tuple[int, int, int]) -> None:

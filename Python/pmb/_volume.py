@@ -173,7 +173,7 @@ class Volume:
         with self._lock:
             context = self._used()
             # The next tensor of this shape takes over what little the context has on the GPU beside it.
-            if self._gpu is None or int(context.info()["device_bytes"] or 0) > _context.KEPT_BYTES:
+            if self._gpu is None or int(context.info()["device_bytes"] or 0) > _context.kept_bytes(self._gpu):
                 context.unbind()
             self._context = None
             _context.give_back(context, self._key)
