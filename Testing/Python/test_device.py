@@ -173,6 +173,7 @@ def test_out_of_memory(ball):
     torch = pytest.importorskip("torch")
     noise = torch.rand((256, 256, 256), device="cuda")
     torch.cuda.empty_cache()
+    pmb.empty_cache()
     hog = torch.empty(torch.cuda.mem_get_info()[0] - (150 << 20), dtype=torch.uint8, device="cuda")
     with pytest.raises(MemoryError):
         pmb.contour(noise, 0.5)
