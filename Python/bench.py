@@ -153,7 +153,7 @@ def parts(side, runs):
     """Where the time of a changed isovalue goes on a GPU: medians."""
     from pmb._arrays import address_of
     from pmb._core import free_memory
-    from pmb._mesh import INT32
+    from pmb._mesh import INT32, code_of
     axis = np.linspace(-1, 1, side, dtype=np.float32)
     s, c = np.sin(np.pi * side / 32 * axis), np.cos(np.pi * side / 32 * axis)
     gyroid = (s * c[:, None])[None] + (s[:, None] * c[:, None, None]) + (s[:, None, None] * c)
@@ -180,7 +180,7 @@ def parts(side, runs):
                 times.clear()
             (n, m), = timed("count", lambda: context.count((0.1,), 1))
             points, triangles = timed("arrays from the pool", lambda: arrays(n, m))
-            addresses = address_of(points), 0, 0, address_of(triangles)
+            addresses = address_of(points), code_of(points.dtype), 0, 0, address_of(triangles)
             timed("emit", lambda: context.emit(0, n, m, *addresses, INT32, 0, 0, [], 1, 1))
             del points, triangles
             timed("memory back to the GPU", free_memory)

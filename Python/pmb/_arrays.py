@@ -124,6 +124,19 @@ def floats(value: Any, name: str) -> np.ndarray[Any, Any]:
         raise TypeError(f"{name} has numbers, but is {value!r}") from None
 
 
+def type_of_points(dtype: Any, reach: float, cell: float) -> np.dtype[Any]:
+    """Of a mesh with a greatest coordinate `reach`: where a 32nd of a cell is below the steps of float32, float64."""
+    if dtype is None:
+        return np.dtype(np.float64 if reach > cell * 2**18 else np.float32)
+    try:
+        given = np.dtype(dtype)
+    except TypeError:
+        given = None
+    if given not in (np.float32, np.float64):
+        raise ValueError(f"dtype of the points is float32 or float64, not {dtype!r}")
+    return given
+
+
 def one_of(value: Any, name: str, choices: Collection[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} is one of {', '.join(choices)}, not {value!r}")

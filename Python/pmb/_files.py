@@ -119,7 +119,7 @@ def _stl(mesh: Mesh, file: BinaryIO) -> None:
 
 
 def _obj(mesh: Mesh, file: BinaryIO) -> None:
-    np.savetxt(file, mesh.points, "v %.9g %.9g %.9g")
+    np.savetxt(file, mesh.points, "v %.9g %.9g %.9g" if mesh.points.dtype == np.float32 else "v %.17g %.17g %.17g")
     ids = mesh.triangles.astype(np.int64) + 1
     if mesh.normals is None:
         np.savetxt(file, ids, "f %d %d %d")

@@ -35,7 +35,7 @@ class Mesh:
 
     Attributes
     ----------
-    points : (n, 3) float32 array
+    points : (n, 3) float32 or float64 array
     triangles : (m, 3) int32 array
         Indices of points, counter-clockwise seen from lower values. int64 from 2**31 points on.
     normals : (n, 3) float32 array, or None
@@ -106,12 +106,13 @@ class Mesh:
         (True, 1, 2, 14.1)
         """
         mesh = self._checked()
-        points, triangles = np.ascontiguousarray(mesh.points, np.float32), np.ascontiguousarray(mesh.triangles)
+        kind = np.float64 if mesh.points.dtype.itemsize == 8 else np.float32
+        points, triangles = np.ascontiguousarray(mesh.points, kind), np.ascontiguousarray(mesh.triangles)
         if code_of(triangles.dtype) not in (INT32, INT64):
             triangles = triangles.astype(np.int64)
         context, key = _context.take("cpu")
-        found = context.measure(len(points), len(triangles), address_of(points), address_of(triangles),
-                                code_of(triangles.dtype))
+        found = context.measure(len(points), len(triangles), address_of(points), code_of(points.dtype),
+                                address_of(triangles), code_of(triangles.dtype))
         _context.give_back(context, key)
         return Measures(*found)
 
@@ -129,16 +130,17 @@ class Mesh:
 
 def emit(context: Context, sizes: list[tuple[int, int]], isovalues: tuple[float, ...], normals: bool, gradients: bool,
          arrays: dict[str, tuple[Any, int]], estimator: int, of_particles: int, cells: bool = False,
-         device: int | None = None, stream: int = 0) -> Mesh:
+         device: int | None = None, stream: int = 0, dtype: Any = np.float32) -> Mesh:
     """Fills new arrays for the context's last count. `arrays` has packed arrays and their components, 0
     for none. `cells`: adds the cell of each triangle, counted along the core's axes, as an array of no name. `device`: of
-    the GPU in whose memory all arrays are; `stream`: of the caller there, for which the core waits."""
+    the GPU in whose memory all arrays are; `stream`: of the caller there, for which the core waits.
+    `dtype`: of the points."""
     def new(shape: Any, dtype: Any) -> Any:
         return np.empty(shape, dtype) if device is None else DeviceArray(shape, dtype, device, stream != LEGACY)
 
     n, m = sum(size[0] for size in sizes), sum(size[1] for size in sizes)
     ids = np.int32 if n < 1 << 31 else np.int64
-    mesh = Mesh(new((n, 3), np.float32), new((m, 3), ids), new((n, 3), np.float32) if normals else None,
+    mesh = Mesh(new((n, 3), dtype), new((m, 3), ids), new((n, 3), np.float32) if normals else None,
                 new((n, 3), np.float32) if gradients else None, {}, isovalues, sizes)
     attributes = []
     for name, (array, components) in arrays.items():
@@ -146,8 +148,9 @@ def emit(context: Context, sizes: list[tuple[int, int]], isovalues: tuple[float,
         mesh.arrays[name] = output
         attributes.append((address_of(array), code_of(array.dtype), components or 1, address_of(output)))
     owners = new((m,), np.int64) if cells else None
-    context.emit(of_particles, n, m, address_of(mesh.points), address_of(mesh.normals), address_of(mesh.gradients),
-                 address_of(mesh.triangles), INT32 if ids is np.int32 else INT64, address_of(owners), estimator,
+    context.emit(of_particles, n, m, address_of(mesh.points), code_of(mesh.points.dtype), address_of(mesh.normals),
+                 address_of(mesh.gradients), address_of(mesh.triangles), INT32 if ids is np.int32 else INT64,
+                 address_of(owners), estimator,
                  attributes, device is not None, stream)
     if cells:
         mesh.arrays[""] = owners

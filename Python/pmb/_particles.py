@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _context
-from ._arrays import address_of, as_samples, code_of, copied, number, one_of, text_of
+from ._arrays import address_of, as_samples, code_of, copied, number, one_of, text_of, type_of_points
 from ._device import View, as_view, beside, device_for, host_copy, is_on_device, packed_strides
 from ._mesh import Mesh, emit
 from ._messages import KERNELS
@@ -49,6 +49,17 @@ def _per_particle(value: Any, name: str, points: Any) -> tuple[Any, tuple[int, i
     return array, (address_of(array), code_of(array.dtype), count, _stride(array, 1))
 
 
+def _reach(positions: Any) -> float:
+    """The greatest coordinate, of those that are finite."""
+    if isinstance(positions, View) or not len(positions):
+        return 0.0
+    ends = float(np.fmin.reduce(positions, axis=None)), float(np.fmax.reduce(positions, axis=None))
+    if not all(map(np.isfinite, ends)):
+        finite = positions[np.isfinite(positions)]
+        ends = float(finite.min(initial=0)), float(finite.max(initial=0))
+    return max(map(abs, ends))
+
+
 def _mean(radii: Any) -> float:
     """Of the radii that can be used: the core names the others."""
     host = host_copy(radii)
@@ -60,7 +71,7 @@ def _mean(radii: Any) -> float:
 def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: float = 0.5, smoothing: float = 2.0,
               isovalue: float | None = None, masses: Any = None, densities: Any = None, weights: Any = None,
               anisotropic: bool = False, normals: bool | str = True, arrays: Mapping[str, Any] | None = None,
-              device: Any = None, progress: Callable[[float], object] | None = None) -> Mesh:
+              dtype: Any = None, device: Any = None, progress: Callable[[float], object] | None = None) -> Mesh:
     """Make a closed surface around particles: a fluid, a molecule, a scan.
 
     A kernel around each particle gives a potential. The surface is where the sum equals the isovalue. Particles at positions
@@ -95,6 +106,9 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
         True: by the kernels' gradient. The others are differences of the potential.
     arrays : dict of (n,) or (n, k) arrays
         Interpolated to the surface.
+    dtype : float32 or float64, optional
+        Of the surface's points. Default: float32, but float64 if a particle in host memory is beyond 2**18 cells from 0, as
+        on a map.
     device, progress
         See `pmb.Volume`.
 
@@ -133,6 +147,7 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
     cell_size, smoothing = number(cell_size, "cell_size"), number(smoothing, "smoothing")
     if not cell_size > 0:
         raise ValueError(f"cell_size is above 0, in radii, not {cell_size}")
+    kind = type_of_points(dtype, _reach(positions), cell_size * length)
     if isovalue is None:
         isovalue = 0.0 if kernel == "spheres" else 0.6
     isovalue = number(isovalue, "isovalue")
@@ -154,7 +169,8 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
                                            radii_array, others[0][1], others[1][1], others[2][1], _NORMALS[way],
                                            bool(anisotropic), gpu is not None, stream)
         with _context.reporting(context, progress, 0.8):
-            return emit(context, [size[:2]], (isovalue,), bool(normals), False, ready, 0, 1, device=gpu, stream=stream)
+            return emit(context, [size[:2]], (isovalue,), bool(normals), False, ready, 0, 1, device=gpu, stream=stream,
+                        dtype=kind)
     finally:
         context.forget_particles()
         _context.give_back(context, key)

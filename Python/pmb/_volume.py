@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import hypot
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from . import _context
 from ._arrays import (address_of, as_numpy, as_samples, code_of, floats, isovalues_of, numbers, one_of, packed, text_of,
-                      whole)
+                      type_of_points, whole)
 from ._core import Context
 from ._device import View, as_view, beside, device_for, is_on_device
 from ._mesh import Mesh, emit
@@ -115,6 +116,9 @@ class Volume:
         self._matrix = _matrix(self._order, spacing, origin, direction)
         self._steps = tuple(strides[axis] // size for axis in self._order)
         self._dims = tuple(self._array.shape[axis] for axis in self._order)
+        m, ends = self._matrix, [n - 1 for n in self._dims]
+        self._reach = max(abs(m[r + 3]) + sum(abs(m[r + i]) * ends[i] for i in (0, 1, 2)) for r in (0, 4, 8))
+        self._cell = min(hypot(m[i], m[4 + i], m[8 + i]) for i in (0, 1, 2))
         self._flags = self._flags_of(mask, array.mask if isinstance(array, np.ma.MaskedArray) else None)
         self._context, self._key = _context.take(device)
         self._bind(progress)
@@ -266,9 +270,10 @@ class Volume:
     @_context.with_kept_memory
     def contour(self, isovalue: float | Sequence[float], *, normals: bool = True, gradients: bool = False,
                 arrays: Mapping[str, Any] | None = None, degenerate: bool = False, estimator: str = "central",
-                progress: Callable[[float], object] | None = None, _cells: bool = False) -> Mesh:
+                dtype: Any = None, progress: Callable[[float], object] | None = None, _cells: bool = False) -> Mesh:
         """Extract the isosurfaces of one or several isovalues. See `pmb.contour` for the parameters."""
         isovalues = isovalues_of(isovalue)
+        kind = type_of_points(dtype, self._reach, self._cell)
         way = ESTIMATORS[one_of(estimator, "estimator", ESTIMATORS)]
         ready = self._packed_arrays(arrays) if arrays else {}
         with self._lock:
@@ -277,7 +282,7 @@ class Volume:
                 sizes = context.count(isovalues, not degenerate)
             with _context.reporting(context, progress, 0.5):
                 return emit(context, sizes, isovalues, normals, gradients, ready,
-                            way, 0, _cells, self._gpu, self._stream)
+                            way, 0, _cells, self._gpu, self._stream, kind)
 
 
 def refuse(spacing: Any, origin: Any, *others: Any) -> None:
@@ -290,7 +295,8 @@ def refuse(spacing: Any, origin: Any, *others: Any) -> None:
 def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[float] = (1.0, 1.0, 1.0),
             origin: Sequence[float] = (0.0, 0.0, 0.0), direction: Any = None, normals: bool = True,
             arrays: Mapping[str, Any] | None = None, mask: Any = None, degenerate: bool = False, device: Any = None, *,
-            gradients: bool = False, estimator: str = "central", progress: Callable[[float], object] | None = None) -> Mesh:
+            gradients: bool = False, estimator: str = "central", dtype: Any = None,
+            progress: Callable[[float], object] | None = None) -> Mesh:
     """Extract the isosurface of a 3-d array.
 
     Coordinate a of a point belongs to axis a of the array. Each crossed grid edge has one point, so neighbouring triangles
@@ -317,6 +323,8 @@ def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[fl
         Compute gradients, per world length.
     estimator : {"central", "forward", "sobel"}
         Differences for normals and gradients.
+    dtype : float32 or float64, optional
+        Of the points. Default: float32, but float64 if a coordinate is beyond 2**18 cells from 0, as on a map.
     progress : callable, optional
         Called with the done fraction of the work.
 
@@ -343,7 +351,7 @@ def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[fl
     (2, dtype('float64'))
     """
     options: dict[str, Any] = dict(normals=normals, gradients=gradients, arrays=arrays, degenerate=degenerate,
-                                   estimator=estimator)
+                                   estimator=estimator, dtype=dtype)
     if isinstance(volume, Volume):
         refuse(spacing, origin, direction, mask, device)
         return volume.contour(isovalue, progress=progress, **options)

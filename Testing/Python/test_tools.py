@@ -28,7 +28,19 @@ def test_particles(kernel):
     assert np.array_equal(pmb.particles(points[:1][::-1], 0.5, kernel).points, pmb.particles(hidden, 0.5, kernel).points)
 
 
+def test_places_on_a_map(ball):
+    """Far from 0 points are float64, so that meshes are those near 0."""
+    far, drops = np.array([5e5, 5.4e6, 300]), np.random.default_rng(1).random((500, 3)) * 4
+    for near, there in ((pmb.particles(drops, 0.25), pmb.particles(drops + far, 0.25)),
+                        (pmb.contour(ball, -0.5), pmb.contour(ball, -0.5, origin=far))):
+        assert near.points.dtype == np.float32 and there.points.dtype == np.float64
+        assert np.allclose(there.points - far, near.points, atol=1e-5)
+        assert np.isclose(there.measure().volume, near.measure().volume, rtol=1e-6)
+    assert pmb.contour(ball, -0.5, dtype="float64").points.dtype == np.float64
+
+
 @pytest.mark.parametrize("options, error, words", [
+    (dict(dtype=int), ValueError, "float32 or float64"),
     (dict(points=np.zeros((3, 2))), ValueError, r"\(3, 2\)"),
     (dict(points=np.zeros((3, 3), complex)), TypeError, "complex"),
     (dict(radius=-1), ValueError, "radius"),
