@@ -12,6 +12,7 @@ import numpy as np
 # pmb_type of the core, by kind and size.
 CODES = {"i1": 1, "u1": 2, "i2": 3, "u2": 4, "i4": 5, "u4": 6, "i8": 7, "u8": 8, "f4": 9, "f8": 10}
 INT32, INT64 = CODES["i4"], CODES["i8"]
+_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 _PIECE = 4 << 20
 
 
@@ -127,7 +128,7 @@ def floats(value: Any, name: str) -> np.ndarray[Any, Any]:
 def type_of_points(dtype: Any, reach: float, cell: float) -> np.dtype[Any]:
     """Of a mesh with a greatest coordinate `reach`: where a 32nd of a cell is below the steps of float32, float64."""
     if dtype is None:
-        return np.dtype(np.float64 if reach > cell * 2**18 else np.float32)
+        return _FLOAT64 if reach > cell * 2**18 else _FLOAT32
     try:
         given = np.dtype(dtype)
     except TypeError:

@@ -58,6 +58,13 @@ def _matrix(order: tuple[int, ...], spacing: Any, origin: Any, direction: Any) -
     return tuple(matrix)
 
 
+def _extremes(m: tuple[float, ...], dims: tuple[int, ...]) -> tuple[float, float]:
+    """The greatest coordinate, and the shortest edge of a cell."""
+    i, j, k = dims
+    x, y, z = (abs(m[r]) * i + abs(m[r + 1]) * j + abs(m[r + 2]) * k + abs(m[r + 3]) for r in (0, 4, 8))
+    return max(x, y, z), min(hypot(m[0], m[4], m[8]), hypot(m[1], m[5], m[9]), hypot(m[2], m[6], m[10]))
+
+
 class Volume:
     """A 3-d array with the summary that makes its isosurfaces fast.
 
@@ -116,9 +123,7 @@ class Volume:
         self._matrix = _matrix(self._order, spacing, origin, direction)
         self._steps = tuple(strides[axis] // size for axis in self._order)
         self._dims = tuple(self._array.shape[axis] for axis in self._order)
-        m, ends = self._matrix, [n - 1 for n in self._dims]
-        self._reach = max(abs(m[r + 3]) + sum(abs(m[r + i]) * ends[i] for i in (0, 1, 2)) for r in (0, 4, 8))
-        self._cell = min(hypot(m[i], m[4 + i], m[8 + i]) for i in (0, 1, 2))
+        self._reach, self._cell = _extremes(self._matrix, self._dims)
         self._flags = self._flags_of(mask, array.mask if isinstance(array, np.ma.MaskedArray) else None)
         self._context, self._key = _context.take(device)
         self._bind(progress)
