@@ -14,6 +14,7 @@ from ._arrays import (address_of, as_numpy, as_samples, code_of, floats, isovalu
                       type_of_points, whole)
 from ._core import Context
 from ._device import View, as_view, beside, device_for, is_on_device
+from ._memory import HostMemory
 from ._mesh import Mesh, emit
 
 _IDENTITY = (1.0, 1.0, 1.0), (0.0, 0.0, 0.0)
@@ -70,7 +71,7 @@ class Volume:
 
     The samples stay where they are: any strides and order of axes are read in place. The first isovalue costs one pass over
     the samples, later ones read only the bricks of samples that the isosurface crosses. Several threads may use a volume,
-    one after another.
+    one after another. A volume keeps the memory of its meshes that are gone for its next ones, until it is closed.
 
     Parameters
     ----------
@@ -126,6 +127,7 @@ class Volume:
         self._reach, self._cell = _extremes(self._matrix, self._dims)
         self._flags = self._flags_of(mask, array.mask if isinstance(array, np.ma.MaskedArray) else None)
         self._context, self._key = _context.take(device)
+        self._memory = HostMemory(self._gpu is None and self._context.info()["device"] == "cuda")
         self._bind(progress)
 
     def _flags_of(self, mask: Any, own: Any) -> tuple[np.ndarray[Any, Any] | None, np.ndarray[Any, Any] | None]:
@@ -185,6 +187,7 @@ class Volume:
             if self._gpu is None or int(context.info()["device_bytes"] or 0) > _context.kept_bytes(self._gpu):
                 context.unbind()
             self._context = None
+            self._memory.close()
             _context.give_back(context, self._key)
 
     def __reduce__(self) -> Any:
@@ -204,7 +207,7 @@ class Volume:
             pass
 
     def info(self) -> dict[str, int | float | str | None]:
-        """Return facts: the least and greatest sample, bricks, bytes, threads, device and instruction set."""
+        """Return facts: the least and greatest sample, bricks, bytes, threads, device (number -1: CPU), instruction set."""
         with self._lock:
             return self._used().info()
 
@@ -287,7 +290,7 @@ class Volume:
                 sizes = context.count(isovalues, not degenerate)
             with _context.reporting(context, progress, 0.5):
                 return emit(context, sizes, isovalues, normals, gradients, ready,
-                            way, 0, _cells, self._gpu, self._stream, kind)
+                            way, 0, _cells, self._gpu, self._stream, self._memory, kind)
 
 
 def refuse(spacing: Any, origin: Any, *others: Any) -> None:
