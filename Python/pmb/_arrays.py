@@ -107,7 +107,7 @@ def whole(value: Any, name: str) -> int:
 def numbers(value: Any, name: str, count: int = 3) -> tuple[float, ...]:
     """So many finite floats."""
     try:
-        found = tuple([number(one, name) for one in value])
+        found = tuple([one if type(one) is float else number(one, name) for one in value])
     except (TypeError, ValueError):
         raise TypeError(f"{name} has {count} numbers, but is {value!r}") from None
     if len(found) != count:
