@@ -68,7 +68,8 @@ def give_back(context: Context, key: tuple[int, int, int]) -> None:
 def empty_cache() -> int:
     """Give the memory that is kept for later calls back to the system and the GPUs.
 
-    Meshes and volumes stay. A call that finds too little memory on a GPU does it by itself.
+    Meshes and volumes stay, and what an open volume keeps in host memory for its meshes. A call that finds too little memory
+    on a GPU does it by itself.
 
     Returns
     -------
