@@ -41,14 +41,6 @@ def test_protocols(ball):
     assert np.shares_memory(pmb.Volume(DLPack(ball))._array, ball)
 
 
-def test_torch(ball):
-    torch = pytest.importorskip("torch")
-    tensor = torch.from_numpy(ball)
-    assert np.array_equal(pmb.contour(tensor, -0.5).points, pmb.contour(ball, -0.5).points)
-    with pytest.raises(TypeError, match=r"requires grad.*|grad"):
-        pmb.contour(tensor.clone().requires_grad_(), -0.5)
-
-
 def test_conversions(ball):
     assert pmb.Volume(ball.astype("f2")).converted == "float16 to float32"
     assert pmb.Volume(ball.astype(">f4")).converted == "bytes swapped"
