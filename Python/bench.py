@@ -149,6 +149,51 @@ def gpu(side, runs):
                 torch.cuda.empty_cache()
 
 
+def parts(side, runs):
+    """Where the time of a changed isovalue goes on a GPU: medians."""
+    from pmb._arrays import address_of
+    from pmb._core import free_memory
+    from pmb._mesh import INT32, code_of
+    axis = np.linspace(-1, 1, side, dtype=np.float32)
+    s, c = np.sin(np.pi * side / 32 * axis), np.cos(np.pi * side / 32 * axis)
+    gyroid = (s * c[:, None])[None] + (s[:, None] * c[:, None, None]) + (s[:, None, None] * c)
+    tensor = pmb.DeviceArray.from_host(gyroid)
+    word = pmb.DeviceArray.from_host(np.zeros(1))  # its copy waits for the default stream
+    times = {}
+
+    def timed(part, call):
+        word.numpy()
+        begin = time.perf_counter()
+        result = call()
+        times.setdefault(part, []).append(1e3 * (time.perf_counter() - begin))
+        return result
+
+    def arrays(n, m, wait=False):
+        made = pmb.DeviceArray((n, 3), np.float32, 0, wait), pmb.DeviceArray((m, 3), np.int32, 0, wait)
+        word.numpy()
+        return made
+
+    with pmb.Volume(tensor) as bound:
+        context = bound._context
+        for run in range(runs + 2):
+            if run == 2:  # the first take their memory
+                times.clear()
+            (n, m), = timed("count", lambda: context.count((0.1,), 1))
+            points, triangles = timed("arrays from the pool", lambda: arrays(n, m))
+            addresses = address_of(points), code_of(points.dtype), 0, 0, address_of(triangles)
+            timed("emit", lambda: context.emit(0, n, m, *addresses, INT32, 0, 0, [], 1, 1))
+            del points, triangles
+            timed("memory back to the GPU", free_memory)
+            points, triangles = timed("new arrays", lambda: arrays(n, m))
+            del points, triangles
+            timed("isovalue change", lambda: len(bound.contour(0.1, normals=False).points))
+            timed("isovalue change with normals", lambda: len(bound.contour(0.1).points))
+            timed("from the tensor on", lambda: len(pmb.contour(tensor, 0.1, normals=False).points))
+        print(f"gyroid {side}^3: {m:,} triangles, {12e-9 * (n + m):.2f} GB, {pmb.find_device().name}")
+        for part, found in times.items():
+            print(f"  {part:30} {np.median(found):8.3f} ms, least {min(found):.3f}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./pmb bench --python", description=__doc__)
     parser.add_argument("--side", type=int, nargs="+", default=[256], help="samples along each axis")
@@ -156,10 +201,11 @@ def main():
     parser.add_argument("--threads", type=int, default=0, help="of pmb and pysplashsurf; 0: all cores")
     parser.add_argument("--particles", type=int, default=100000)
     parser.add_argument("--gpu", action="store_true", help="on a GPU, beside cupmb, isoext, warp-lang and conquer3d")
+    parser.add_argument("--parts", action="store_true", help="on a GPU: where the time goes")
     options = parser.parse_args()
-    if options.gpu:
+    if options.gpu or options.parts:
         for side in options.side:
-            gpu(side, options.runs)
+            (parts if options.parts else gpu)(side, options.runs)
         return
     pmb.set_threads(options.threads)
     if options.threads:

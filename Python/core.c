@@ -62,6 +62,19 @@ static int begin(context* self)
   return 1;
 }
 
+/* Sets an exception with the core's message in the words of the package. */
+static void set_error(PyObject* type, const char* message)
+{
+  PyObject* module = PyImport_ImportModule("pmb._messages");
+  PyObject* words = module ? PyObject_CallMethod(module, "in_python", "s", message) : NULL;
+  if (words)
+  { /* else an exception is set already */
+    PyErr_SetObject(type, words);
+  }
+  Py_XDECREF(words);
+  Py_XDECREF(module);
+}
+
 /* Takes the GIL back. Returns 1 after PMB_OK, else 0 with a Python exception. */
 static int end(context* self, pmb_status status)
 {
@@ -73,7 +86,7 @@ static int end(context* self, pmb_status status)
                                          : PyExc_RuntimeError;
   if (status != PMB_OK && !PyErr_Occurred())
   { /* after PMB_ABORTED the hook's exception is set */
-    PyErr_SetString(type, pmb_error(self->core));
+    set_error(type, pmb_error(self->core));
   }
   return status == PMB_OK;
 }
@@ -279,13 +292,13 @@ static pmb_attribute* attributes_of(PyObject* list, Py_ssize_t* n)
 }
 
 static pmb_mesh mesh_of(
-  long long n, long long m, unsigned long long points, unsigned long long triangles, int id_type)
+  long long n, long long m, unsigned long long points, int point_type, unsigned long long triangles, int id_type)
 {
   return (pmb_mesh){ .struct_size = sizeof(pmb_mesh),
     .point_capacity = n,
     .triangle_capacity = m,
     .points = (void*)(uintptr_t)points,
-    .point_type = PMB_FLOAT32,
+    .point_type = (pmb_type)point_type,
     .triangles = (void*)(uintptr_t)triangles,
     .id_type = (pmb_type)id_type };
 }
@@ -295,11 +308,11 @@ static PyObject* emit(PyObject* object, PyObject* args)
   context* self = (context*)object;
   long long n, m;
   unsigned long long points, normals, gradients, triangles, cells, stream;
-  int of_particles, id_type, estimator, on_device;
+  int of_particles, point_type, id_type, estimator, on_device;
   PyObject* list;
   Py_ssize_t attribute_count;
-  if (!PyArg_ParseTuple(args, "iLLKKKKiKiOiK", &of_particles, &n, &m, &points, &normals, &gradients, &triangles,
-        &id_type, &cells, &estimator, &list, &on_device, &stream))
+  if (!PyArg_ParseTuple(args, "iLLKiKKKiKiOiK", &of_particles, &n, &m, &points, &point_type, &normals, &gradients,
+        &triangles, &id_type, &cells, &estimator, &list, &on_device, &stream))
   {
     return NULL;
   }
@@ -308,7 +321,7 @@ static PyObject* emit(PyObject* object, PyObject* args)
   {
     return NULL;
   }
-  pmb_mesh mesh = mesh_of(n, m, points, triangles, id_type);
+  pmb_mesh mesh = mesh_of(n, m, points, point_type, triangles, id_type);
   mesh.normals = (float*)(uintptr_t)normals;
   mesh.gradients = (float*)(uintptr_t)gradients;
   mesh.cells = (int64_t*)(uintptr_t)cells;
@@ -370,12 +383,12 @@ static PyObject* measure(PyObject* object, PyObject* args)
   context* self = (context*)object;
   long long n, m;
   unsigned long long points, triangles;
-  int id_type;
-  if (!PyArg_ParseTuple(args, "LLKKi", &n, &m, &points, &triangles, &id_type))
+  int point_type, id_type;
+  if (!PyArg_ParseTuple(args, "LLKiKi", &n, &m, &points, &point_type, &triangles, &id_type))
   {
     return NULL;
   }
-  const pmb_mesh mesh = mesh_of(n, m, points, triangles, id_type);
+  const pmb_mesh mesh = mesh_of(n, m, points, point_type, triangles, id_type);
   const pmb_sizes whole = { n, m };
   const pmb_measure_request request = {
     .struct_size = sizeof(request), .mesh = &mesh, .parts = &whole, .part_count = 1

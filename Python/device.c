@@ -118,12 +118,21 @@ enum
 {
   DEVICES = 64
 };
-static const uint64_t kept_bytes = 1u << 30; /* that the pool of a GPU keeps when no array needs them */
+static const uint64_t least_kept = 1u << 30, kept_share = 8;
 
-/* The pool of a GPU, which is the current one. The GIL is held. NULL: the GPU has none. */
+/* Bytes of the current GPU. */
+static uint64_t whole_memory(void)
+{
+  size_t unused, whole = 0;
+  return cudaMemGetInfo(&unused, &whole) == cudaSuccess ? whole : 0;
+}
+
+static cudaMemPool_t pools[DEVICES];
+
+/* The pool of a GPU, which is the current one. The GIL is held. NULL: the GPU has none. It keeps an eighth of the GPU's memory, at
+ * least 1 GiB, when no array needs it: to map a GiB again takes longer than to extract a mesh of two. */
 static cudaMemPool_t pool_of(int device)
 {
-  static cudaMemPool_t pools[DEVICES];
   if (device < DEVICES && !pools[device])
   {
     struct cudaMemPoolProps properties;
@@ -131,7 +140,8 @@ static cudaMemPool_t pool_of(int device)
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = device;
-    uint64_t kept = kept_bytes;
+    const uint64_t whole = whole_memory();
+    uint64_t kept = whole / kept_share > least_kept ? whole / kept_share : least_kept;
     if (cudaMemPoolCreate(&pools[device], &properties) != cudaSuccess)
     {
       pools[device] = NULL;
@@ -145,7 +155,29 @@ static cudaMemPool_t pool_of(int device)
   return device < DEVICES ? pools[device] : NULL;
 }
 
-static cudaError_t allocate(memory* self, size_t bytes)
+/* Gives the memory that no array needs back to the GPUs. Returns its bytes. */
+static uint64_t trim_pools(void)
+{
+  uint64_t freed = 0, before = 0, after = 0;
+  int current = 0;
+  cudaGetDevice(&current);
+  for (int i = 0; i < DEVICES; ++i)
+  {
+    if (pools[i] && cudaSetDevice(i) == cudaSuccess && cudaStreamSynchronize(cudaStreamLegacy) == cudaSuccess &&
+      cudaMemPoolGetAttribute(pools[i], cudaMemPoolAttrReservedMemCurrent, &before) == cudaSuccess &&
+      cudaMemPoolTrimTo(pools[i], 0) == cudaSuccess &&
+      cudaMemPoolGetAttribute(pools[i], cudaMemPoolAttrReservedMemCurrent, &after) == cudaSuccess)
+    {
+      freed += before - after;
+    }
+  }
+  cudaSetDevice(current);
+  cudaGetLastError();
+  return freed;
+}
+
+/* wait: until the readers of what was here before are done. Without it, whoever writes waits for the legacy default stream. */
+static cudaError_t allocate(memory* self, size_t bytes, int wait)
 {
   int before = 0;
   cudaGetDevice(&before);
@@ -154,8 +186,8 @@ static cudaError_t allocate(memory* self, size_t bytes)
   {
     cudaMemPool_t pool = pool_of(self->device);
     error = pool ? cudaMallocFromPoolAsync(&self->data, bytes, pool, cudaStreamLegacy) : cudaErrorNotSupported;
-    if (error == cudaSuccess)
-    { /* the core writes in streams of its own: the readers of what was here before have to be done */
+    if (error == cudaSuccess && wait)
+    {
       PyThreadState* thread = PyEval_SaveThread();
       error = cudaStreamSynchronize(cudaStreamLegacy);
       PyEval_RestoreThread(thread);
@@ -195,9 +227,9 @@ static void release(memory* self)
 static PyObject* memory_new(PyTypeObject* type, PyObject* args, PyObject* keywords)
 {
   (void)keywords;
-  int device;
+  int device, wait;
   unsigned long long bytes;
-  if (!PyArg_ParseTuple(args, "iK", &device, &bytes))
+  if (!PyArg_ParseTuple(args, "iKi", &device, &bytes, &wait))
   {
     return NULL;
   }
@@ -206,7 +238,7 @@ static PyObject* memory_new(PyTypeObject* type, PyObject* args, PyObject* keywor
   {
     self->device = device;
 #ifdef PMB_CUDA
-    const cudaError_t error = allocate(self, (size_t)bytes);
+    const cudaError_t error = allocate(self, (size_t)bytes, wait);
     if (error != cudaSuccess)
     {
       PyErr_Format(error == cudaErrorMemoryAllocation ? PyExc_MemoryError : PyExc_RuntimeError,
@@ -262,7 +294,7 @@ static PyGetSetDef memory_members[] = { { "address", get_address, NULL, NULL, NU
 
 static PyType_Slot memory_slots[] = { { Py_tp_new, memory_new }, { Py_tp_dealloc, memory_dealloc },
   { Py_tp_methods, memory_methods }, { Py_tp_getset, memory_members },
-  { Py_tp_doc, "Memory(device, bytes): memory of a GPU." }, { 0, NULL } };
+  { Py_tp_doc, "Memory(device, bytes, wait): memory of a GPU." }, { 0, NULL } };
 
 static PyType_Spec memory_spec = { "pmb._core.Memory", sizeof(memory), 0, Py_TPFLAGS_DEFAULT, memory_slots };
 
@@ -284,6 +316,35 @@ static PyObject* device_of(PyObject* unused, PyObject* address)
   (void)memory_address;
 #endif
   return PyErr_Occurred() ? NULL : PyLong_FromLong(device);
+}
+
+/* free_memory(): gives memory that is kept for later arrays back to the GPUs. Returns its bytes. */
+static PyObject* free_memory(PyObject* unused, PyObject* none)
+{
+  (void)unused, (void)none;
+  uint64_t freed = 0;
+#ifdef PMB_CUDA
+  freed = trim_pools();
+#endif
+  return PyLong_FromUnsignedLongLong(freed);
+}
+
+/* memory_of(device): bytes of a GPU. */
+static PyObject* memory_of(PyObject* unused, PyObject* device)
+{
+  (void)unused;
+  const int number = (int)PyLong_AsLong(device);
+  uint64_t bytes = 0;
+#ifdef PMB_CUDA
+  int before = 0;
+  cudaGetDevice(&before);
+  bytes = cudaSetDevice(number) == cudaSuccess ? whole_memory() : 0;
+  cudaSetDevice(before);
+  cudaGetLastError();
+#else
+  (void)number;
+#endif
+  return PyErr_Occurred() ? NULL : PyLong_FromUnsignedLongLong(bytes);
 }
 
 /* copy_memory(to, from, bytes): between a GPU and the host, in the order of the legacy default stream. */
@@ -412,6 +473,7 @@ static PyObject* write_dlpack(PyObject* unused, PyObject* args)
 
 static PyMethodDef functions[] = { { "read_dlpack", read_dlpack, METH_O, NULL },
   { "write_dlpack", write_dlpack, METH_VARARGS, NULL }, { "device_of", device_of, METH_O, NULL },
+  { "free_memory", free_memory, METH_NOARGS, NULL }, { "memory_of", memory_of, METH_O, NULL },
   { "copy_memory", copy_memory, METH_VARARGS, NULL }, { "finish_picture", finish_picture, METH_VARARGS, NULL },
   { NULL, NULL, 0, NULL } };
 

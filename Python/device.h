@@ -6,7 +6,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-/* Adds the type Memory and the functions read_dlpack, write_dlpack, device_of, copy_memory and finish_picture to the module.
+/* Adds the type Memory and the functions read_dlpack, write_dlpack, device_of, free_memory, memory_of,
+ * copy_memory and finish_picture to the module.
  * Returns 0, or -1 with an exception. */
 int pmb_add_device(PyObject* module);
 

@@ -30,8 +30,8 @@ if _plugin:  # stands aside: the plugin needs its own package under this name
     with open(_os.path.join(_plugin, "__init__.py"), encoding="utf-8") as _file:
         exec(compile(_file.read(), _file.name, "exec"))
 else:
-    from ._context import Device, find_device, set_threads
-    from ._core import version as __version__
+    from ._core import version as __version__  # first: it refuses subinterpreters before NumPy is loaded
+    from ._context import Device, empty_cache, find_device, set_threads
     from ._device import DeviceArray
     from ._mesh import Measures, Mesh
     from ._particles import particles
@@ -39,4 +39,4 @@ else:
     from ._volume import Histogram, Volume, contour
 
     __all__ = ["Camera", "Device", "DeviceArray", "Histogram", "Measures", "Mesh", "Volume", "__version__", "contour",
-               "find_device", "particles", "render", "set_threads"]
+               "empty_cache", "find_device", "particles", "render", "set_threads"]

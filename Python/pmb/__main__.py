@@ -6,8 +6,10 @@ import argparse
 import glob
 import os
 import re
+import signal
 import struct
 import sys
+import threading
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,7 +17,7 @@ from typing import Any
 import pmb
 
 from ._context import terminal_bar as _bar
-from ._files import check_output
+from ._files import check_output, writing
 from ._readers import read_points, read_volume
 
 
@@ -60,7 +62,7 @@ def _files(given: Sequence[str], output: str) -> list[tuple[str, str]]:
     pattern = names[0]
     if len(names) > 1:  # the shell has replaced a *
         found, places = names, _differing(names)
-    elif not {"*", "?"} & set(pattern):
+    elif not glob.has_magic(pattern) or os.path.exists(pattern):
         if "*" in output:
             raise ValueError(f"* of the output {output} is what * of the input matches, but {pattern} has none")
         return [(pattern, output)]
@@ -68,8 +70,9 @@ def _files(given: Sequence[str], output: str) -> list[tuple[str, str]]:
         found = sorted(glob.glob(pattern))
         if not found:
             raise FileNotFoundError(f"no file matches {pattern}")
-        place = re.compile(re.sub(r"(\\\?)+", lambda run: f"({'.' * (len(run[0]) // 2)})",
-                                  re.escape(pattern).replace(r"\*", "(.*)")))
+        words = re.split(r"(\*|\?+|\[[^]]+\])", pattern)  # the odd ones match something
+        place = re.compile("".join(re.escape(word) if i % 2 == 0 else "(.*)" if word == "*" else
+                                   f"({'.' * word.count('?') or '.'})" for i, word in enumerate(words)))
         matches = [place.fullmatch(path) for path in found]
         places = [match[1] if match else os.path.splitext(os.path.basename(path))[0] for path, match in zip(found, matches)]
     if "*" not in output:
@@ -105,7 +108,7 @@ def _png(path: str, picture: Any) -> None:
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
-    with open(path, "wb") as file:
+    with writing(path) as file:
         head = struct.pack(">2I5B", width, height, 8, 2 if channels == 3 else 6, 0, 0, 0)
         file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
 
@@ -153,7 +156,8 @@ def _parser() -> argparse.ArgumentParser:
         made.add_argument("--dtype", help="of raw samples, such as uint8 or >i2; default uint8")
         made.add_argument("--spacing", nargs=3, type=float, metavar="D", help="in place of the file's")
     particles = command("particles", _particles, "make a surface around particles", meshes + "; with * for a sequence")
-    particles.add_argument("points", nargs="+", help='.vtp .vtu .vtk .ply .xyz .txt .csv .npy; for a sequence "step_*.vtp"')
+    particles.add_argument("points", nargs="+", help='.vtp .vtu .vtk .ply .xyz .txt .csv .tsv .npy; '
+                           'for a sequence "step_*.vtp"')
     particles.add_argument("--radius", type=float, required=True, help="about half the distance between neighbours")
     particles.add_argument("--kernel", choices=("spline", "gaussian", "polynomial", "spheres"), default="spline")
     particles.add_argument("--cell-size", type=float, default=0.5, help="in radii; default 0.5")
@@ -167,6 +171,10 @@ def _parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. Returns the exit status."""
     options = _parser().parse_args(arguments)
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")  # for names of files in another encoding
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # not at once: a file may be half written
     try:
         options.run(options)
     except KeyboardInterrupt:

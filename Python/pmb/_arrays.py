@@ -2,6 +2,9 @@
 """Arrays of any library as NumPy's, without a copy where the core can read them."""
 from __future__ import annotations
 
+from collections.abc import Collection
+from math import isfinite
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -9,6 +12,7 @@ import numpy as np
 # pmb_type of the core, by kind and size.
 CODES = {"i1": 1, "u1": 2, "i2": 3, "u2": 4, "i4": 5, "u4": 6, "i8": 7, "u8": 8, "f4": 9, "f8": 10}
 INT32, INT64 = CODES["i4"], CODES["i8"]
+_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 _PIECE = 4 << 20
 
 
@@ -87,15 +91,57 @@ def as_samples(value: Any, what: str, fill: bool = True) -> tuple[np.ndarray[Any
     return array, ""
 
 
+def number(value: Any, name: str) -> float:
+    """A float; text is no number."""
+    if isinstance(value, (str, bytes)) or not hasattr(type(value), "__float__"):
+        raise TypeError(f"{name} is a number, not {value!r}")
+    return float(value)
+
+
+def whole(value: Any, name: str) -> int:
+    if not hasattr(type(value), "__index__"):
+        raise TypeError(f"{name} is a whole number, not {value!r}")
+    return index(value)
+
+
 def numbers(value: Any, name: str, count: int = 3) -> tuple[float, ...]:
-    """So many floats."""
+    """So many finite floats."""
     try:
-        found = tuple([float(number) for number in value])
+        found = tuple([one if type(one) is float else number(one, name) for one in value])
     except (TypeError, ValueError):
         raise TypeError(f"{name} has {count} numbers, but is {value!r}") from None
     if len(found) != count:
         raise ValueError(f"{name} has {count} numbers, not {len(found)}")
+    if not all(map(isfinite, found)):
+        raise ValueError(f"{name} has a number that is not finite: {value!r}")
     return found
+
+
+def floats(value: Any, name: str) -> np.ndarray[Any, Any]:
+    """A new array of float64."""
+    try:
+        return np.array(value, np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} has numbers, but is {value!r}") from None
+
+
+def type_of_points(dtype: Any, reach: float, cell: float) -> np.dtype[Any]:
+    """Of a mesh with a greatest coordinate `reach`: where a 32nd of a cell is below the steps of float32, float64."""
+    if dtype is None:
+        return _FLOAT64 if reach > cell * 2**18 else _FLOAT32
+    try:
+        given = np.dtype(dtype)
+    except TypeError:
+        given = None
+    if given not in (np.float32, np.float64):
+        raise ValueError(f"dtype of the points is float32 or float64, not {dtype!r}")
+    return given
+
+
+def one_of(value: Any, name: str, choices: Collection[str]) -> str:
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} is one of {', '.join(choices)}, not {value!r}")
+    return value
 
 
 def isovalues_of(given: Any) -> tuple[float, ...]:

@@ -6,12 +6,13 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from operator import index
-from typing import NamedTuple
+from functools import cache, wraps
+from traceback import clear_frames
+from typing import NamedTuple, ParamSpec, TypeVar
 
-from ._core import Context
+from ._arrays import whole
+from ._core import Context, free_memory, memory_of
 
-KEPT_BYTES = 64 << 20  # on a GPU, at most, by an idle context
 _KEPT = 4  # idle contexts of a kind
 _idle: dict[tuple[int, int, int], list[Context]] = {}
 _threads = 0
@@ -26,7 +27,7 @@ def set_threads(number: int = 0) -> None:
         0: as many as cores that this process may use.
     """
     global _threads
-    number = index(number)
+    number = whole(number, "the number of threads")
     if not 0 <= number <= 1024:
         raise ValueError(f"the number of threads is 0 to 1024, not {number}")
     _threads = number
@@ -52,10 +53,56 @@ def take(device: object) -> tuple[Context, tuple[int, int, int]]:
         return Context(kind, _threads, number, None), key
 
 
+@cache
+def kept_bytes(gpu: int) -> int:
+    """What an idle context keeps on a GPU, at most: enough for 1024^3 samples on one with 80 GB."""
+    return max(64 << 20, memory_of(gpu) // 128)
+
+
 def give_back(context: Context, key: tuple[int, int, int]) -> None:
     kept = _idle.setdefault(key, [])
     if len(kept) < _KEPT:
         kept.append(context)
+
+
+def empty_cache() -> int:
+    """Give the memory that is kept for later calls back to the system and the GPUs.
+
+    Meshes and volumes stay, and what an open volume keeps in host memory for its meshes. A call that finds too little memory
+    on a GPU does it by itself.
+
+    Returns
+    -------
+    int
+        Bytes given back by pools of meshes on GPUs.
+
+    Examples
+    --------
+    >>> import pmb
+    >>> pmb.empty_cache() >= 0
+    True
+    """
+    _idle.clear()
+    return free_memory()
+
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def with_kept_memory(call: Callable[_P, _R]) -> Callable[_P, _R]:
+    """A function that is called again if memory ran out while some was kept."""
+    @wraps(call)
+    def tried(*arguments: _P.args, **keywords: _P.kwargs) -> _R:
+        try:
+            return call(*arguments, **keywords)
+        except MemoryError as error:
+            clear_frames(error.__traceback__)  # which have a part of the result
+            if not empty_cache():
+                raise
+        return call(*arguments, **keywords)
+
+    return tried
 
 
 class Device(NamedTuple):
@@ -101,7 +148,13 @@ _SILENT: AbstractContextManager[None] = nullcontext()
 def reporting(context: Context, progress: Callable[[float], object] | None, begin: float = 0.0,
               end: float = 1.0) -> AbstractContextManager[None]:
     """Calls progress(fraction) while the context works, from `begin` to `end`."""
+    check_progress(progress)
     return _SILENT if progress is None else _reporting(context, progress, begin, end)
+
+
+def check_progress(progress: object) -> None:
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress is a function that takes the done fraction, not {progress!r}")
 
 
 @contextmanager

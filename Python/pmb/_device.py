@@ -12,7 +12,7 @@ from ._core import device_of as gpu_of
 
 _CUDA, _MANAGED = 2, 13  # DLPack's device types
 _KINDS = {0: "i", 1: "u", 2: "f", 6: "b"}  # DLPack's type codes
-_LEGACY = 1  # the legacy default stream, as CUDA, DLPack and __cuda_array_interface__ count
+LEGACY = 1  # the legacy default stream, as CUDA, DLPack and __cuda_array_interface__ count
 
 
 class View:
@@ -59,18 +59,18 @@ def as_view(value: Any, what: str) -> View:
         # An interface with a stream comes first: CuPy's DLPack has wrong negative strides.
         seen = getattr(value, "__cuda_array_interface__", {})
         if hasattr(value, "__dlpack__") and "stream" not in seen:
-            owner, address, _, _, code, bits, lanes, shape, strides = read_dlpack(value.__dlpack__(stream=_LEGACY))
+            owner, address, _, _, code, bits, lanes, shape, strides = read_dlpack(value.__dlpack__(stream=LEGACY))
             if code not in _KINDS or lanes != 1:
                 raise TypeError(f"its DLPack type is code {code} with {bits} bits and {lanes} lanes")
             dtype = np.dtype(_KINDS[code] + str(bits // 8))
             view = View(owner, address, shape, None if strides is None else tuple(s * dtype.itemsize for s in strides),
-                        dtype, _LEGACY)
+                        dtype, LEGACY)
         else:
             if seen.get("mask") is not None:
                 raise TypeError("it has a mask: pass mask= in place of it")
             strides = seen.get("strides")
             view = View(value, seen["data"][0], tuple(seen["shape"]), None if strides is None else tuple(strides),
-                        np.dtype(seen["typestr"]), seen.get("stream") or _LEGACY)
+                        np.dtype(seen["typestr"]), seen.get("stream") or LEGACY)
     except Exception as error:
         raise TypeError(f"{what} with {text_of(value)} cannot be read on its GPU: {error}") from error
     if not code_of(view.dtype) or not view.dtype.isnative or any(stride % view.itemsize for stride in view.strides):
@@ -115,9 +115,9 @@ class DeviceArray:
     as long as a reader keeps it, and goes back when the readers' work has ended.
     """
 
-    def __init__(self, shape: tuple[int, ...], dtype: Any, device: int) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: Any, device: int, wait: bool = True) -> None:
         self.shape, self.dtype, self.device = shape, np.dtype(dtype), device
-        self._memory = Memory(device, self.nbytes)
+        self._memory = Memory(device, self.nbytes, wait)
 
     @classmethod
     def from_host(cls, array: Any, device: int = 0) -> DeviceArray:
@@ -168,6 +168,6 @@ class DeviceArray:
                    copy: bool | None = None) -> Any:
         if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
             raise BufferError(f"an array on cuda:{self.device} is offered there alone, without a copy: .numpy() copies it")
-        self._memory.read_by(None if stream == -1 else _LEGACY if stream is None else stream)
+        self._memory.read_by(None if stream == -1 else LEGACY if stream is None else stream)
         code = {kind: code for code, kind in _KINDS.items()}[self.dtype.kind]
         return write_dlpack(self._memory, code, 8 * self.dtype.itemsize, self.shape)

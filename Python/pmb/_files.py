@@ -2,12 +2,19 @@
 """Writers of meshes, without other packages."""
 from __future__ import annotations
 
+import errno
 import os
 import re
+import shutil
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
+
+from ._arrays import as_samples
 
 if TYPE_CHECKING:
     from ._mesh import Mesh
@@ -15,27 +22,71 @@ if TYPE_CHECKING:
 _ORDER = "little" if sys.byteorder == "little" else "big"
 _PLY = {"i1": "char", "u1": "uchar", "i2": "short", "u2": "ushort", "i4": "int", "u4": "uint", "f4": "float", "f8": "double"}
 _VTK = {"i": "Int", "u": "UInt", "f": "Float"}
+_PIECE = 64 << 20
 
 
 def check_output(path: str, endings: Any = None) -> None:
     """Raises an error for a file that cannot be written, before the work is done."""
     if os.path.splitext(path)[1].lower() not in (endings or WRITERS):
         raise ValueError(f"the file's name ends in none of {' '.join(endings or WRITERS)}: {path}")
-    if not os.path.isdir(os.path.dirname(path) or "."):
-        raise FileNotFoundError(f"there is no folder {os.path.dirname(path)} for {path}")
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"there is no folder {folder} for {path}")
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+
+@contextmanager
+def writing(path: str) -> Iterator[BinaryIO]:
+    """A file that gets its name when all is written. After an error there is the old one, or none."""
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)
+    in_place = (os.path.exists(target) and not os.path.isfile(target)) or not os.access(folder, os.W_OK)
+    part = target if in_place else os.path.join(folder, f".pmb-{os.getpid()}-{get_ident()}")
+    try:
+        with open(part, "wb") as file:
+            yield file
+        if part != target:
+            if os.path.exists(target):
+                shutil.copymode(target, part)
+            os.replace(part, target)
+    except BaseException as error:
+        if part != target:
+            with suppress(OSError):
+                os.unlink(part)
+        if isinstance(error, OSError) and error.errno is not None:
+            raise OSError(error.errno, error.strerror, path) from None
+        raise
+
+
+def _write(file: BinaryIO, array: Any) -> None:
+    """Writes in pieces, between which Python answers Ctrl-C. (tofile does not say why it fails.)"""
+    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    for first in range(0, len(data), _PIECE):
+        file.write(data[first:first + _PIECE].data)
+
+
+def _real(mesh: Mesh) -> Iterator[tuple[Any, Any]]:
+    """Names and arrays, of one or two axes and types that files have."""
+    for name, given in mesh.arrays.items():
+        array = as_samples(given, f"array {name!r}")[0]
+        yield name, array if array.ndim < 3 else array.reshape(len(array), -1)
 
 
 def save(mesh: Mesh, path: str) -> None:
     check_output(path)
-    WRITERS[os.path.splitext(path)[1].lower()](mesh, path)
+    with writing(path) as file:
+        WRITERS[os.path.splitext(path)[1].lower()](mesh, file)
 
 
-def _ply(mesh: Mesh, path: str) -> None:
+def _ply(mesh: Mesh, file: BinaryIO) -> None:
     columns: list[tuple[str, Any]] = [(axis, mesh.points[:, i]) for i, axis in enumerate("xyz")]
     if mesh.normals is not None:
         columns += [("n" + axis, mesh.normals[:, i]) for i, axis in enumerate("xyz")]
-    for name, array in mesh.arrays.items():
-        word, used = re.sub(r"\W+", "_", str(name)), {column for column, _ in columns}
+    for name, array in _real(mesh):
+        word, used = re.sub(r"\W+", "_", str(name)) or "_", {column for column, _ in columns}
         while {word, word + "_0"} & used:
             word += "_"
         columns += [(word, array)] if array.ndim == 1 else [(f"{word}_{i}", array[:, i]) for i in range(array.shape[1])]
@@ -48,39 +99,36 @@ def _ply(mesh: Mesh, path: str) -> None:
         raise ValueError("PLY has 32-bit indices: save so many points as .vtp or .npz")
     faces = np.empty(len(mesh.triangles), [("n", "u1"), ("ids", "i4", 3)])
     faces["n"], faces["ids"] = 3, mesh.triangles
-    with open(path, "wb") as file:
-        file.write("\n".join(["ply", f"format binary_{_ORDER}_endian 1.0", f"element vertex {len(points)}"]
-                             + [f"property {_PLY[kind]} {name}" for (name, _), kind in zip(columns, kinds)]
-                             + [f"element face {len(faces)}", "property list uchar int vertex_indices", "end_header",
-                                ""]).encode())
-        points.tofile(file)
-        faces.tofile(file)
+    file.write("\n".join(["ply", f"format binary_{_ORDER}_endian 1.0", f"element vertex {len(points)}"]
+                         + [f"property {_PLY[kind]} {name}" for (name, _), kind in zip(columns, kinds)]
+                         + [f"element face {len(faces)}", "property list uchar int vertex_indices", "end_header",
+                            ""]).encode())
+    _write(file, points)
+    _write(file, faces)
 
 
-def _stl(mesh: Mesh, path: str) -> None:
+def _stl(mesh: Mesh, file: BinaryIO) -> None:
     corners = mesh.points[mesh.triangles]
     facets = np.zeros(len(corners), [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     lengths = np.sqrt((normals * normals).sum(axis=1, keepdims=True))
     facets["normal"] = np.divide(normals, lengths, out=np.zeros_like(normals), where=lengths > 0)
     facets["corners"] = corners
-    with open(path, "wb") as file:
-        file.write(b"PMB Contour".ljust(80) + np.uint32(len(facets)).astype("<u4").tobytes())
-        facets.tofile(file)
+    file.write(b"PMB Contour".ljust(80) + np.uint32(len(facets)).astype("<u4").tobytes())
+    _write(file, facets)
 
 
-def _obj(mesh: Mesh, path: str) -> None:
-    with open(path, "w", encoding="ascii") as file:
-        np.savetxt(file, mesh.points, "v %.9g %.9g %.9g")
-        ids = mesh.triangles.astype(np.int64) + 1
-        if mesh.normals is None:
-            np.savetxt(file, ids, "f %d %d %d")
-        else:
-            np.savetxt(file, mesh.normals, "vn %.9g %.9g %.9g")
-            np.savetxt(file, np.repeat(ids, 2, axis=1), "f %d//%d %d//%d %d//%d")
+def _obj(mesh: Mesh, file: BinaryIO) -> None:
+    np.savetxt(file, mesh.points, "v %.9g %.9g %.9g" if mesh.points.dtype == np.float32 else "v %.17g %.17g %.17g")
+    ids = mesh.triangles.astype(np.int64) + 1
+    if mesh.normals is None:
+        np.savetxt(file, ids, "f %d %d %d")
+    else:
+        np.savetxt(file, mesh.normals, "vn %.9g %.9g %.9g")
+        np.savetxt(file, np.repeat(ids, 2, axis=1), "f %d//%d %d//%d %d//%d")
 
 
-def _vtp(mesh: Mesh, path: str) -> None:
+def _vtp(mesh: Mesh, file: BinaryIO) -> None:
     blocks: list[Any] = []
     offset = 0
 
@@ -104,22 +152,21 @@ def _vtp(mesh: Mesh, path: str) -> None:
         head.append(array("Normals", mesh.normals))
     if mesh.gradients is not None:
         head.append(array("Gradients", mesh.gradients))
-    head += [array(name, values) for name, values in mesh.arrays.items()]
+    head += [array(name, values) for name, values in _real(mesh)]
     head += ["</PointData><Points>", array("Points", mesh.points), "</Points><Polys>",
              array("connectivity", mesh.triangles.astype(ids, copy=False).ravel()),
              array("offsets", np.arange(3, 3 * m + 3, 3).astype(ids)),
              '</Polys></Piece></PolyData><AppendedData encoding="raw">_']
-    with open(path, "wb") as file:
-        file.write("\n".join(head).encode())
-        for block in blocks:
-            file.write(np.uint64(block.nbytes).tobytes())
-            block.tofile(file)
-        file.write(b"</AppendedData></VTKFile>\n")
+    file.write("\n".join(head).encode())
+    for block in blocks:
+        file.write(np.uint64(block.nbytes).tobytes())
+        _write(file, block)
+    file.write(b"</AppendedData></VTKFile>\n")
 
 
-def _npz(mesh: Mesh, path: str) -> None:
+def _npz(mesh: Mesh, file: BinaryIO) -> None:
     parts = {"points": mesh.points, "triangles": mesh.triangles, "normals": mesh.normals, "gradients": mesh.gradients}
-    np.savez(path, **{name: part for name, part in parts.items() if part is not None},
+    np.savez(file, **{name: part for name, part in parts.items() if part is not None},
              **{f"array_{name}": array for name, array in mesh.arrays.items()})
 
 

@@ -3,6 +3,7 @@
 triangles do on the CPU, and as long as the way from the GPU."""
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ class HostMemory:
             _open_on_gpus.add(id(self))
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
-        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        size = prod(shape) * np.dtype(dtype).itemsize
         if size < _WORTH_KEEPING:
             return np.empty(shape, dtype)
         address, block = host_allocate(size) if self._on_gpu else 0, None

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _context, _files
-from ._arrays import INT32, INT64, address_of, code_of, text_of
+from ._arrays import INT32, INT64, address_of, as_samples, code_of, text_of
 from ._core import Context
-from ._device import DeviceArray
+from ._device import LEGACY, DeviceArray
 from ._memory import HostMemory
 
 
@@ -36,7 +36,7 @@ class Mesh:
 
     Attributes
     ----------
-    points : (n, 3) float32 array
+    points : (n, 3) float32 or float64 array
     triangles : (m, 3) int32 array
         Indices of points, counter-clockwise seen from lower values. int64 from 2**31 points on.
     normals : (n, 3) float32 array, or None
@@ -74,10 +74,15 @@ class Mesh:
     def _checked(self) -> Mesh:
         """In host memory, with arrays of the right shape: a user may have made the mesh."""
         mesh = self.to_host()
-        points, triangles = np.asarray(mesh.points), np.asarray(mesh.triangles)
+        points, triangles = as_samples(mesh.points, "points")[0], as_samples(mesh.triangles, "triangles")[0]
         if points.ndim != 2 or triangles.ndim != 2 or points.shape[1] != 3 or triangles.shape[1] != 3:
             raise ValueError("points and triangles of a mesh have shapes (n, 3) and (m, 3), but these have"
                              f" {text_of(points)}, and {text_of(triangles)}")
+        if triangles.dtype.kind == "f":
+            raise TypeError(f"triangles of a mesh are indices, but these have {text_of(triangles)}")
+        for used in (triangles.min(), triangles.max()) if len(triangles) else ():
+            if not 0 <= used < len(points):
+                raise ValueError(f"a triangle uses point {used}, but the mesh has {len(points)} points")
 
         def of_points(array: Any, name: str) -> Any:
             found = None if array is None else np.asarray(array)
@@ -102,12 +107,13 @@ class Mesh:
         (True, 1, 2, 14.1)
         """
         mesh = self._checked()
-        points, triangles = np.ascontiguousarray(mesh.points, np.float32), np.ascontiguousarray(mesh.triangles)
+        kind = np.float64 if mesh.points.dtype.itemsize == 8 else np.float32
+        points, triangles = np.ascontiguousarray(mesh.points, kind), np.ascontiguousarray(mesh.triangles)
         if code_of(triangles.dtype) not in (INT32, INT64):
             triangles = triangles.astype(np.int64)
         context, key = _context.take("cpu")
-        found = context.measure(len(points), len(triangles), address_of(points), address_of(triangles),
-                                code_of(triangles.dtype))
+        found = context.measure(len(points), len(triangles), address_of(points), code_of(points.dtype),
+                                address_of(triangles), code_of(triangles.dtype))
         _context.give_back(context, key)
         return Measures(*found)
 
@@ -120,23 +126,24 @@ class Mesh:
             .ply (binary; normals and arrays too), .stl (binary; the triangles alone), .obj (text; normals too),
             .vtp (binary, for VTK and ParaView; normals and arrays too) or .npz (NumPy; everything).
         """
-        _files.save(self._checked(), os.fspath(path))
+        _files.save(self._checked(), os.fsdecode(path))
 
 
 def emit(context: Context, sizes: list[tuple[int, int]], isovalues: tuple[float, ...], normals: bool, gradients: bool,
          arrays: dict[str, tuple[Any, int]], estimator: int, of_particles: int, cells: bool = False,
-         device: int | None = None, stream: int = 0, memory: HostMemory | None = None) -> Mesh:
+         device: int | None = None, stream: int = 0, memory: HostMemory | None = None, dtype: Any = np.float32) -> Mesh:
     """Fills new arrays for the context's last count. `arrays` has packed arrays and their components, 0
     for none. `cells`: adds the cell of each triangle, counted along the core's axes, as an array of no name. `device`: of
-    the GPU in whose memory all arrays are; `stream`: of the caller there; `memory`: else, of the host (NumPy's own)."""
+    the GPU in whose memory all arrays are; `stream`: of the caller there, for which the core waits; `memory`: else, of the
+    host (NumPy's own). `dtype`: of the points."""
     def new(shape: Any, dtype: Any) -> Any:
         if device is not None:
-            return DeviceArray(shape, dtype, device)
+            return DeviceArray(shape, dtype, device, stream != LEGACY)
         return memory.empty(shape, dtype) if memory else np.empty(shape, dtype)
 
     n, m = sum(size[0] for size in sizes), sum(size[1] for size in sizes)
     ids = np.int32 if n < 1 << 31 else np.int64
-    mesh = Mesh(new((n, 3), np.float32), new((m, 3), ids), new((n, 3), np.float32) if normals else None,
+    mesh = Mesh(new((n, 3), dtype), new((m, 3), ids), new((n, 3), np.float32) if normals else None,
                 new((n, 3), np.float32) if gradients else None, {}, isovalues, sizes)
     attributes = []
     for name, (array, components) in arrays.items():
@@ -144,8 +151,9 @@ def emit(context: Context, sizes: list[tuple[int, int]], isovalues: tuple[float,
         mesh.arrays[name] = output
         attributes.append((address_of(array), code_of(array.dtype), components or 1, address_of(output)))
     owners = new((m,), np.int64) if cells else None
-    context.emit(of_particles, n, m, address_of(mesh.points), address_of(mesh.normals), address_of(mesh.gradients),
-                 address_of(mesh.triangles), INT32 if ids is np.int32 else INT64, address_of(owners), estimator,
+    context.emit(of_particles, n, m, address_of(mesh.points), code_of(mesh.points.dtype), address_of(mesh.normals),
+                 address_of(mesh.gradients), address_of(mesh.triangles), INT32 if ids is np.int32 else INT64,
+                 address_of(owners), estimator,
                  attributes, device is not None, stream)
     if cells:
         mesh.arrays[""] = owners

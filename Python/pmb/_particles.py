@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from . import _context
-from ._arrays import address_of, as_samples, code_of, copied, text_of
+from ._arrays import address_of, as_samples, code_of, copied, number, one_of, text_of, type_of_points
 from ._device import View, as_view, beside, device_for, host_copy, is_on_device, packed_strides
 from ._mesh import Mesh, emit
+from ._messages import KERNELS
 
-_KERNELS = {"spline": 0, "gaussian": 1, "polynomial": 2, "spheres": 3}
 _NORMALS = {"kernel": 0, "central": 1, "forward": 2, "sobel": 3}
 _NONE = 0, 0, 0, 0
 
@@ -49,10 +49,29 @@ def _per_particle(value: Any, name: str, points: Any) -> tuple[Any, tuple[int, i
     return array, (address_of(array), code_of(array.dtype), count, _stride(array, 1))
 
 
+def _reach(positions: Any) -> float:
+    """The greatest coordinate, of those that are finite."""
+    if isinstance(positions, View) or not len(positions):
+        return 0.0
+    ends = float(np.fmin.reduce(positions, axis=None)), float(np.fmax.reduce(positions, axis=None))
+    if not all(map(np.isfinite, ends)):
+        finite = positions[np.isfinite(positions)]
+        ends = float(finite.min(initial=0)), float(finite.max(initial=0))
+    return max(map(abs, ends))
+
+
+def _mean(radii: Any) -> float:
+    """Of the radii that can be used: the core names the others."""
+    host = host_copy(radii)
+    mean = float(np.mean(host))
+    return mean if mean > 0 else float(np.max(host, initial=1.0, where=host > 0))
+
+
+@_context.with_kept_memory
 def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: float = 0.5, smoothing: float = 2.0,
               isovalue: float | None = None, masses: Any = None, densities: Any = None, weights: Any = None,
               anisotropic: bool = False, normals: bool | str = True, arrays: Mapping[str, Any] | None = None,
-              device: Any = None, progress: Callable[[float], object] | None = None) -> Mesh:
+              dtype: Any = None, device: Any = None, progress: Callable[[float], object] | None = None) -> Mesh:
     """Make a closed surface around particles: a fluid, a molecule, a scan.
 
     A kernel around each particle gives a potential. The surface is where the sum equals the isovalue. Particles at positions
@@ -87,6 +106,9 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
         True: by the kernels' gradient. The others are differences of the potential.
     arrays : dict of (n,) or (n, k) arrays
         Interpolated to the surface.
+    dtype : float32 or float64, optional
+        Of the surface's points. Default: float32, but float64 if a particle in host memory is beyond 2**18 cells from 0, as
+        on a map.
     device, progress
         See `pmb.Volume`.
 
@@ -103,30 +125,32 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
     """
     positions: Any = as_view(points, "points") if is_on_device(points) else as_samples(points, "points")[0]
     gpu, stream = (positions.device, positions.stream) if isinstance(positions, View) else (None, 0)
+    if positions.shape == (0,):  # of an empty list
+        positions = positions.reshape(0, 3)
     if positions.ndim != 2 or positions.shape[1] != 3:
-        raise ValueError(f"points have shape (n, 3), but these have {text_of(positions)}")
+        advice = ": pass points.T" if positions.ndim == 2 and positions.shape[0] == 3 else ""
+        raise ValueError(f"points have shape (n, 3), but these have {text_of(positions)}{advice}")
     if positions.strides[1] != positions.itemsize or _stride(positions, 3) <= 0:
         positions = _contiguous(positions, "points")
     n = len(positions)
-    if kernel not in _KERNELS:
-        raise ValueError(f"kernel is one of {', '.join(_KERNELS)}, not {kernel!r}")
-    way = "kernel" if isinstance(normals, bool) else normals
+    one_of(kernel, "kernel", KERNELS)
+    way = "kernel" if isinstance(normals, (bool, np.bool_)) else normals
     if way not in _NORMALS:
         raise ValueError(f"normals is True, False or one of {', '.join(_NORMALS)}, not {normals!r}")
-    is_number = isinstance(radius, (int, float)) or np.ndim(radius) == 0
+    is_number = np.ndim(radius) == 0
     radii, radii_array = _per_particle(None if is_number else radius, "radius", positions)
-    if is_number:
-        try:
-            radius = float(radius)
-        except (TypeError, ValueError):
-            raise TypeError(f"radius is a number, or an array with one for each particle, not {radius!r}") from None
-    length = radius if radii is None else float(np.mean(host_copy(radii))) if n else 1.0
+    if is_number and not hasattr(type(radius), "__float__"):
+        raise TypeError(f"radius is a number, or an array with one for each particle, not {radius!r}")
+    length = float(radius) if radii is None else _mean(radii) if n else 1.0
     if not length > 0:
         raise ValueError(f"radius is above 0, not {length}")
+    cell_size, smoothing = number(cell_size, "cell_size"), number(smoothing, "smoothing")
     if not cell_size > 0:
         raise ValueError(f"cell_size is above 0, in radii, not {cell_size}")
+    kind = type_of_points(dtype, _reach(positions), cell_size * length)
     if isovalue is None:
         isovalue = 0.0 if kernel == "spheres" else 0.6
+    isovalue = number(isovalue, "isovalue")
     named = (masses, "masses"), (densities, "densities"), (weights, "weights")
     others = [_per_particle(value, name, positions) for value, name in named]
     ready = {}
@@ -141,11 +165,12 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
     try:
         with _context.reporting(context, progress, 0.0, 0.8):
             size = context.count_particles((address_of(positions), code_of(positions.dtype), n, _stride(positions, 3)),
-                                           cell_size * length, isovalue, length, _KERNELS[kernel], smoothing, radii_array,
-                                           others[0][1], others[1][1], others[2][1], _NORMALS[way], anisotropic,
-                                           gpu is not None, stream)
+                                           cell_size * length, isovalue, length, KERNELS.index(kernel), smoothing,
+                                           radii_array, others[0][1], others[1][1], others[2][1], _NORMALS[way],
+                                           bool(anisotropic), gpu is not None, stream)
         with _context.reporting(context, progress, 0.8):
-            return emit(context, [size[:2]], (isovalue,), bool(normals), False, ready, 0, 1, device=gpu, stream=stream)
+            return emit(context, [size[:2]], (isovalue,), bool(normals), False, ready, 0, 1, device=gpu, stream=stream,
+                        dtype=kind)
     finally:
         context.forget_particles()
         _context.give_back(context, key)

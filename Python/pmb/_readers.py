@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._arrays import text_of
+
 
 class Scan(NamedTuple):
     """A volume and where it lies, as `pmb.Volume` takes it."""
@@ -52,6 +54,7 @@ def _raw(path: str, shape: Any, dtype: str | None) -> Any:
 
 def _by_simpleitk(path: str) -> Scan:
     itk = _package("SimpleITK", path)
+    itk.ProcessObject.SetGlobalWarningDisplay(False)  # the errors say it
     if os.path.isdir(path):
         reader = itk.ImageSeriesReader()
         series = [reader.GetGDCMSeriesFileNames(path, name) for name in reader.GetGDCMSeriesIDs(path)]
@@ -64,7 +67,8 @@ def _by_simpleitk(path: str) -> Scan:
         reader.SetFileNames(files)
         image = reader.Execute()
     else:
-        with _reading(path, "; for raw samples give --shape and --dtype"):
+        with _reading(path, "; raw samples need --shape and --dtype; .npy, .vti, .nrrd, .nii, .mha and"
+                            " DICOM are read without"):
             image = itk.ReadImage(path)
     if image.GetDimension() != 3:
         raise ValueError(f"{path} has {image.GetDimension()} dimensions, not 3")
@@ -102,9 +106,10 @@ def read_volume(path: str, array: str | None = None, shape: Any = None, dtype: s
         raise FileNotFoundError(f"there is no file or folder {path}")
     if shape is not None:
         return Scan(_raw(path, shape, dtype))
+    if array is not None and ending != ".vti":
+        raise ValueError(f"{path} has no named arrays: leave out --array, which is for .vti files")
     if ending == ".npy":
-        with _reading(path):
-            return Scan(np.load(path, mmap_mode="r"))
+        return Scan(_npy(path))
     return _by_vtk(path, array) if ending == ".vti" else _by_simpleitk(path)
 
 
@@ -124,73 +129,109 @@ def _points_by_vtk(path: str, ending: str) -> tuple[Any, dict[str, Any]]:
     return vtk_to_numpy(data.GetPoints().GetData()), named
 
 
-def _xyz(path: str) -> Any:
-    """Positions in text with columns x y z, of a molecule (number of atoms, a comment, lines of a name and a place), or in
-    packed float32."""
+def _npy(path: str) -> Any:
+    """An array that stays in its file."""
+    with _reading(path):
+        return np.lib.format.open_memmap(path, mode="r")  # np.load takes what is no such file for a pickle
+
+
+def _rows(path: str) -> Any:
+    array = _npy(path)
+    if array.ndim != 2 or array.shape[1] < 3 or (array.shape[0] == 3 and array.shape[1] > 3):
+        raise ValueError(f"{path} has no row of three numbers for each particle, but {text_of(array)}")
+    return array[:, :3]
+
+
+def _floats(fields: list[str], mark: str | None) -> list[float | None]:
+    """None for texts. With another mark than a comma, a comma is a decimal one."""
+    found: list[float | None] = []
+    for field in fields:
+        try:
+            found.append(float(field if mark == "," else field.replace(",", ".")))
+        except ValueError:
+            found.append(None)
+    return found
+
+
+def _split(line: str, mark: str | None) -> list[str]:
+    return [field.strip() for field in next(csv.reader([line], delimiter=mark), [])] if mark else line.split()
+
+
+def _table(path: str, skipped: int, mark: str | None, columns: int) -> Any:
+    """The rows of numbers in a text after its first lines."""
+    try:
+        return np.loadtxt(path, delimiter=mark, skiprows=skipped, quotechar='"', ndmin=2, encoding="utf-8-sig",
+                          comments=None)
+    except (TypeError, ValueError):  # it has texts, gaps, decimal commas or comments, or NumPy is older than 1.23
+        pass
+    rows = []
+    with open(path, encoding="utf-8-sig", errors="replace") as file:
+        for i, line in enumerate(file, 1):
+            fields = [] if i <= skipped or line.startswith("#") else _split(line.strip(), mark)
+            if fields and len(fields) != columns:
+                raise ValueError(f"line {i} has {len(fields)} values, but the first row of numbers has {columns}")
+            if fields:
+                rows.append(_floats(fields, mark))
+    return np.array(rows, float).reshape(-1, columns)  # None becomes NaN
+
+
+def _text(path: str, needs_names: bool) -> tuple[Any, dict[str, Any]]:
+    """Positions and other columns of a text, separated by semicolons, tabs, commas or spaces. Names stand in the line before
+    the first numbers; without names the first columns are x, y and z. ParaView writes Points:0, Points:1 and Points:2, or _
+    in place of the colon. In packed float32, or of a molecule (number of atoms, a comment, lines of a name and a place):
+    without other columns."""
     with open(path, "rb") as file:
         head = file.read(4096)
     if b"\0" in head:
         if os.path.getsize(path) % 12:
             raise ValueError(f"its {os.path.getsize(path)} bytes are not 3 numbers of float32 for each particle")
-        return np.fromfile(path, "<f4").reshape(-1, 3)
+        return np.fromfile(path, "<f4").reshape(-1, 3), {}
     if head.split(b"\n", 1)[0].strip().isdigit():
-        return np.loadtxt(path, skiprows=2, usecols=(1, 2, 3), ndmin=2)
-    return np.loadtxt(path, usecols=(0, 1, 2), ndmin=2)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _csv(path: str) -> tuple[Any, dict[str, Any]]:
-    """Positions and other columns, separated by commas, semicolons, tabs or spaces. Names stand in the line before the first
-    numbers; without names the first columns are x, y and z. ParaView writes Points:0, Points:1 and Points:2, or _ in place
-    of the colon."""
+        return np.loadtxt(path, skiprows=2, usecols=(1, 2, 3), ndmin=2), {}
     names: list[str] = []
-    skipped, mark, rows = 0, None, False
+    skipped, mark, values = 0, None, []
     with open(path, encoding="utf-8-sig", errors="replace") as file:
         for line in file:
-            mark = next((mark for mark in ",;\t" if mark in line), None)
             line = line.lstrip("# ").strip()
-            fields = [field.strip() for field in (next(csv.reader([line], delimiter=mark)) if mark else line.split())]
-            rows = any(map(_is_number, fields))
-            if rows:
+            marks = [mark, *";\t,"] if mark else [*";\t,"]  # that of the names comes first
+            mark = next((one for one in marks if line.count(one) > 1), mark if mark and mark in line else None)
+            fields = _split(line, mark)
+            values = _floats(fields, mark)
+            if any(value is not None for value in values):
                 break
-            skipped, names = skipped + 1, fields or names
-    names = names or ["x", "y", "z"]
-    table = np.empty((0, len(names)))
-    if rows:
-        table = np.genfromtxt(path, delimiter=mark, skip_header=skipped, encoding="utf-8-sig")
-        table = table.reshape(-1, len(fields))
+            skipped, names, values = skipped + 1, fields or names, []
+    if 0 < len(values) < 3:
+        raise ValueError(f"its first row of numbers has {len(values)} of them, not three coordinates")
+    table = _table(path, skipped, mark, len(values)) if values else np.empty((0, max(len(names), 3)))
     plain = [re.sub(r"\s*[\[(].*", "", name).lower() for name in names]  # without units
     columns = {name: i for i, name in enumerate(plain) if i < table.shape[1]}
+    places = [0, 1, 2]
     for axes in (("x", "y", "z"), ("points:0", "points:1", "points:2"), ("points_0", "points_1", "points_2")):
         if set(axes) <= set(columns):
             places = [columns[axis] for axis in axes]
-            others = {name: table[:, i].copy() for i, name in enumerate(names)
-                      if i < table.shape[1] and i not in places and not np.isnan(table[:, i]).all()}
-            return table[:, places], others
-    raise ValueError(f"it has no columns named x, y and z, but {', '.join(names)}")
+            break
+    else:
+        if names and needs_names:
+            raise ValueError(f"it has no columns named x, y and z, but {', '.join(names)}")
+    if not len(table) and not needs_names:
+        raise ValueError("it has no row of numbers")
+    others = {name: table[:, i].copy() for i, name in enumerate(names)
+              if name and i < table.shape[1] and i not in places and not np.isnan(table[:, i]).all()}
+    return table[:, places], others
 
 
 def read_points(path: str) -> tuple[Any, dict[str, Any]]:
-    """Reads positions and their arrays from .vtp .vtu .vtk .ply .npy, .xyz, .txt or .csv."""
+    """Reads positions and their arrays from .vtp .vtu .vtk .ply .npy, .xyz, .txt, .csv or .tsv."""
     ending = os.path.splitext(path)[1].lower()
     if not os.path.exists(path):
         raise FileNotFoundError(f"there is no file {path}")
     if ending in (".vtp", ".vtu", ".vtk", ".ply"):
         return _points_by_vtk(path, ending)
+    if ending not in (".npy", ".xyz", ".txt", ".csv", ".tsv"):
+        raise ValueError(f"particles are read from .vtp .vtu .vtk .ply .xyz .txt .csv .tsv .npy, not from {path}")
     with _reading(path):
         if os.path.getsize(path) == 0:
             raise EOFError("it is empty")
-        if ending == ".npy":
-            return np.load(path)[:, :3], {}
-        if ending in (".xyz", ".txt"):
-            return _xyz(path), {}
-        if ending == ".csv":
-            return _csv(path)
-    raise ValueError(f"particles are read from .vtp .vtu .vtk .ply .xyz .txt .csv .npy, not from {path}")
+        if ending != ".npy":
+            return _text(path, ending in (".csv", ".tsv"))
+    return _rows(path), {}

@@ -5,13 +5,12 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from operator import index
 from typing import Any
 
 import numpy as np
 
 from . import _context
-from ._arrays import address_of, isovalues_of, numbers, text_of
+from ._arrays import address_of, floats, isovalues_of, number, numbers, one_of, text_of, whole
 from ._core import finish_picture
 from ._device import DeviceArray
 from ._volume import Volume, refuse, widened
@@ -49,9 +48,9 @@ class Camera:
     def matrix(self, corners: Any, aspect: float) -> Any:
         """The 4 x 4 matrix from the world to OpenGL's clip space. corners: (8, 3), those of the volume."""
         middle = corners.mean(axis=0)
-        if not 0 <= self.angle < 180:
+        if not 0 <= number(self.angle, "the camera's angle") < 180:
             raise ValueError(f"the camera's angle is from 0 to below 180 degrees, not {self.angle}")
-        if not 0 < self.zoom < np.inf:
+        if not 0 < number(self.zoom, "the camera's zoom") < np.inf:
             raise ValueError(f"the camera's zoom is above 0, not {self.zoom}")
         reach = float(np.linalg.norm(corners - middle, axis=1).max()) or 1.0
         focus = middle if self.focus is None else np.asarray(numbers(self.focus, "the camera's focus"))
@@ -97,7 +96,7 @@ def _table(colormap: Any, composite: bool) -> Any:
     if colormap is None:
         ramp = np.linspace(0, 1, 256)
         return np.stack([ramp, ramp, ramp, ramp if composite else np.ones(256)], axis=1)
-    table = np.asarray(colormap(np.linspace(0, 1, 256)) if callable(colormap) else colormap, float)
+    table = floats(colormap(np.linspace(0, 1, 256)) if callable(colormap) else colormap, "colormap")
     if table.ndim != 2 or table.shape[1] not in (3, 4) or not 2 <= len(table) <= 4096:
         raise ValueError(f"colormap is a function or 2 to 4096 colors of 3 or 4 numbers, but has {text_of(table)}")
     return table if table.shape[1] == 4 else np.hstack([table, np.ones((len(table), 1))])
@@ -160,10 +159,9 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
                           range=range, unit=unit, background=background, shade=shade, step=step, progress=progress)
     refuse(spacing, origin, direction, mask, device)
     mode = mode or ("composite" if isovalue is None else "isosurface")
-    if mode not in _MODES:
-        raise ValueError(f"mode is one of {', '.join(_MODES)}, not {mode!r}")
+    one_of(mode, "mode", _MODES)
     values = isovalues_of([] if isovalue is None else isovalue)
-    if mode == "isosurface" and not 1 <= len(values) <= 16:
+    if not (mode == "isosurface") <= len(values) <= 16:
         raise ValueError(f"a picture shows 1 to 16 isovalues, not {len(values)}")
     try:
         given = np.atleast_2d(np.asarray(_COLORS if colors is None else colors, float))
@@ -175,9 +173,9 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
     matrix = np.asarray(volume._matrix).reshape(3, 4)
     ends = [(0, n - 1) for n in (volume.shape[axis] for axis in volume._order)]
     corners = np.array([[i, j, k, 1] for i in ends[0] for j in ends[1] for k in ends[2]]) @ matrix.T
-    if len(size) != 2:
+    if isinstance(size, str) or np.shape(size) != (2,):
         raise ValueError(f"size is (width, height), not {size!r}")
-    width, height = (index(length) for length in size)
+    width, height = (whole(length, "a side of size") for length in size)
     if width < 1 or height < 1:
         raise ValueError(f"a picture has at least one pixel each way, not {width} x {height}")
     info = volume.info()
@@ -185,12 +183,14 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
     low, high = all_values if range is None else numbers(range, "range", 2)
     table = _table(colormap, mode == "composite")
     if opacity is not None:
-        curve = np.asarray(opacity, float).ravel()
+        curve = floats(opacity, "opacity").ravel()
         if len(curve) == 0:
             raise ValueError("opacity is an empty list: give at least one number, or leave it out")
         table[:, 3] = np.interp(np.linspace(0, 1, len(table)), np.linspace(0, 1, len(curve)), curve)
     table = np.ascontiguousarray(table, np.float32)
     behind = None if background is None else numbers(background, "background")
+    if behind and not 0 <= min(behind) <= max(behind) <= 1:
+        raise ValueError(f"background has numbers from 0 to 1, but is {background!r}")
     gpu = int(info["device_number"] or 0) if info["device"] == "cuda" else None  # pictures are made where the rays are
 
     def new(channels: int, dtype: Any) -> Any:
@@ -202,12 +202,12 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
         raise TypeError(f"camera is a pmb.Camera, not {camera!r}")
     clip = (camera or Camera()).matrix(corners, width / height)
     diagonal = float(np.linalg.norm(corners.max(axis=0) - corners.min(axis=0)))
-    unit = unit or diagonal / 50 or 1.0
+    unit, step = number(unit or diagonal / 50 or 1.0, "unit"), number(step, "step")
     light = (0.15, 0.75, 0.2) if shade else (1.0, 0.0, 0.0)  # ambient, diffuse, specular
     with volume._lock, _context.reporting(volume._used(), progress):
         volume._used().cast_rays(_MODES[mode], width, height, clip.ravel().tolist(), step, 0, levels, address_of(table),
-                                 len(table), low, high if high > low else low + 1, unit, 0, 0, 0.0, 1,
-                                 shade, *light, 20.0, address_of(pixels), 0, gpu is not None)
+                                 len(table), low, high if high != low else low + 1, unit, 0, 0, 0.0, 1,
+                                 bool(shade), *light, 20.0, address_of(pixels), 0, gpu is not None)
     rows = height if gpu is not None else max(1, _PART // width)
     for top in builtins.range(0, height, rows):  # Ctrl-C is heard between parts
         count = min(rows, height - top)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import hypot
 from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _context
-from ._arrays import address_of, as_numpy, as_samples, code_of, isovalues_of, numbers, packed, text_of
+from ._arrays import (address_of, as_numpy, as_samples, code_of, floats, isovalues_of, numbers, one_of, packed, text_of,
+                      type_of_points, whole)
 from ._core import Context
 from ._device import View, as_view, beside, device_for, is_on_device
 from ._memory import HostMemory
@@ -44,7 +46,7 @@ def _matrix(order: tuple[int, ...], spacing: Any, origin: Any, direction: Any) -
     steps, first = numbers(spacing, "spacing"), numbers(origin, "origin")
     turn = _STRAIGHT
     if direction is not None:
-        given = np.asarray(direction, np.float64)
+        given = floats(direction, "direction")
         if given.shape != (3, 3):
             raise ValueError(f"direction is a 3 x 3 matrix, but has shape {given.shape}")
         turn = given.tolist()
@@ -55,6 +57,13 @@ def _matrix(order: tuple[int, ...], spacing: Any, origin: Any, direction: Any) -
     if not any(matrix):  # which the core takes for the identity
         raise ValueError(f"spacing {steps} and direction {turn} put all samples in one place")
     return tuple(matrix)
+
+
+def _extremes(m: tuple[float, ...], dims: tuple[int, ...]) -> tuple[float, float]:
+    """The greatest coordinate, and the shortest edge of a cell."""
+    i, j, k = dims
+    x, y, z = (abs(m[r]) * i + abs(m[r + 1]) * j + abs(m[r + 2]) * k + abs(m[r + 3]) for r in (0, 4, 8))
+    return max(x, y, z), min(hypot(m[0], m[4], m[8]), hypot(m[1], m[5], m[9]), hypot(m[2], m[6], m[10]))
 
 
 class Volume:
@@ -115,6 +124,7 @@ class Volume:
         self._matrix = _matrix(self._order, spacing, origin, direction)
         self._steps = tuple(strides[axis] // size for axis in self._order)
         self._dims = tuple(self._array.shape[axis] for axis in self._order)
+        self._reach, self._cell = _extremes(self._matrix, self._dims)
         self._flags = self._flags_of(mask, array.mask if isinstance(array, np.ma.MaskedArray) else None)
         self._context, self._key = _context.take(device)
         self._memory = HostMemory(self._gpu is None and self._context.info()["device"] == "cuda")
@@ -154,6 +164,7 @@ class Volume:
             self._array, _ = as_samples(self._given, "the volume", False)
         self._bind(progress)
 
+    @_context.with_kept_memory
     def _bind(self, progress: Callable[[float], object] | None) -> None:
         a = self._array
         with self._lock, _context.reporting(self._used(), progress):
@@ -173,7 +184,7 @@ class Volume:
         with self._lock:
             context = self._used()
             # The next tensor of this shape takes over what little the context has on the GPU beside it.
-            if self._gpu is None or int(context.info()["device_bytes"] or 0) > _context.KEPT_BYTES:
+            if self._gpu is None or int(context.info()["device_bytes"] or 0) > _context.kept_bytes(self._gpu):
                 context.unbind()
             self._context = None
             self._memory.close()
@@ -208,10 +219,10 @@ class Volume:
         most : int
             The most isovalues to return.
         """
-        if most < 0:
+        if whole(most, "most") < 0:
             raise ValueError(f"most is the number of isovalues to return, 0 or more, not {most}")
         with self._lock:
-            return self._used().suggest(most)
+            return self._used().suggest(min(most, 4096))
 
     def histogram(self, bins: int = 256, range: tuple[float, float] | None = None) -> Histogram:
         """Count the bricks of samples that the isosurface crosses, for many isovalues at once. Reads no sample.
@@ -223,13 +234,16 @@ class Volume:
         range : (low, high), optional
             Default: that of the finite samples.
         """
+        bins = whole(bins, "bins")
         with self._lock:
             if range is None:
                 info = self._used().info()
-                range = widened(float(info["minimum"] or 0), float(info["maximum"] or 0))
+                low, high = widened(float(info["minimum"] or 0), float(info["maximum"] or 0))
+            else:
+                low, high = numbers(range, "range", 2)
             crossed, touched = np.zeros(max(bins, 0), np.int64), np.zeros(max(bins, 0), np.int64)
-            self._used().histogram(range[0], range[1], bins, address_of(crossed), address_of(touched))
-        return Histogram(crossed, touched, np.linspace(range[0], range[1], bins + 1))
+            self._used().histogram(low, high, bins, address_of(crossed), address_of(touched))
+        return Histogram(crossed, touched, np.linspace(low, high, bins + 1))
 
     def _packed_arrays(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(arrays, Mapping):
@@ -261,13 +275,14 @@ class Volume:
                              " gaps: make it contiguous")
         return array
 
+    @_context.with_kept_memory
     def contour(self, isovalue: float | Sequence[float], *, normals: bool = True, gradients: bool = False,
                 arrays: Mapping[str, Any] | None = None, degenerate: bool = False, estimator: str = "central",
-                progress: Callable[[float], object] | None = None, _cells: bool = False) -> Mesh:
+                dtype: Any = None, progress: Callable[[float], object] | None = None, _cells: bool = False) -> Mesh:
         """Extract the isosurfaces of one or several isovalues. See `pmb.contour` for the parameters."""
         isovalues = isovalues_of(isovalue)
-        if estimator not in ESTIMATORS:
-            raise ValueError(f"estimator is one of {', '.join(ESTIMATORS)}, not {estimator!r}")
+        kind = type_of_points(dtype, self._reach, self._cell)
+        way = ESTIMATORS[one_of(estimator, "estimator", ESTIMATORS)]
         ready = self._packed_arrays(arrays) if arrays else {}
         with self._lock:
             context = self._used()
@@ -275,7 +290,7 @@ class Volume:
                 sizes = context.count(isovalues, not degenerate)
             with _context.reporting(context, progress, 0.5):
                 return emit(context, sizes, isovalues, normals, gradients, ready,
-                            ESTIMATORS[estimator], 0, _cells, self._gpu, self._stream, self._memory)
+                            way, 0, _cells, self._gpu, self._stream, self._memory, kind)
 
 
 def refuse(spacing: Any, origin: Any, *others: Any) -> None:
@@ -288,7 +303,8 @@ def refuse(spacing: Any, origin: Any, *others: Any) -> None:
 def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[float] = (1.0, 1.0, 1.0),
             origin: Sequence[float] = (0.0, 0.0, 0.0), direction: Any = None, normals: bool = True,
             arrays: Mapping[str, Any] | None = None, mask: Any = None, degenerate: bool = False, device: Any = None, *,
-            gradients: bool = False, estimator: str = "central", progress: Callable[[float], object] | None = None) -> Mesh:
+            gradients: bool = False, estimator: str = "central", dtype: Any = None,
+            progress: Callable[[float], object] | None = None) -> Mesh:
     """Extract the isosurface of a 3-d array.
 
     Coordinate a of a point belongs to axis a of the array. Each crossed grid edge has one point, so neighbouring triangles
@@ -315,6 +331,8 @@ def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[fl
         Compute gradients, per world length.
     estimator : {"central", "forward", "sobel"}
         Differences for normals and gradients.
+    dtype : float32 or float64, optional
+        Of the points. Default: float32, but float64 if a coordinate is beyond 2**18 cells from 0, as on a map.
     progress : callable, optional
         Called with the done fraction of the work.
 
@@ -341,10 +359,11 @@ def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[fl
     (2, dtype('float64'))
     """
     options: dict[str, Any] = dict(normals=normals, gradients=gradients, arrays=arrays, degenerate=degenerate,
-                                   estimator=estimator)
+                                   estimator=estimator, dtype=dtype)
     if isinstance(volume, Volume):
         refuse(spacing, origin, direction, mask, device)
         return volume.contour(isovalue, progress=progress, **options)
+    _context.check_progress(progress)
     first = second = progress
     if progress is not None:
         call = progress

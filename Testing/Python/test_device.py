@@ -175,12 +175,22 @@ def test_out_of_memory(ball):
     torch = pytest.importorskip("torch")
     noise = torch.rand((256, 256, 256), device="cuda")
     torch.cuda.empty_cache()
+    pmb.empty_cache()
     hog = torch.empty(torch.cuda.mem_get_info()[0] - (150 << 20), dtype=torch.uint8, device="cuda")
     with pytest.raises(MemoryError):
         pmb.contour(noise, 0.5)
     del hog
     torch.cuda.empty_cache()
     assert len(pmb.contour(noise, 0.5).points) > 1 << 20
+
+
+def test_memory_goes_back():
+    """What a mesh leaves stays for the next one, until somebody asks for it."""
+    torch = pytest.importorskip("torch")
+    noise = torch.rand((256, 256, 256), device="cuda")
+    size = 12 * len(pmb.contour(noise, 0.5, normals=False).points)
+    kept = torch.cuda.mem_get_info()[0]
+    assert pmb.empty_cache() >= size and torch.cuda.mem_get_info()[0] >= kept + size
 
 
 def test_threads(ball):

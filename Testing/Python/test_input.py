@@ -4,6 +4,8 @@ import array
 import copy
 import gc
 import os
+import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +18,8 @@ import pytest
 from conftest import contour_at_once, make_ball
 
 import pmb
+from pmb import _context
+from pmb._messages import in_python
 
 
 class DLPack:
@@ -35,14 +39,6 @@ def test_protocols(ball):
     for given in (memory, types.SimpleNamespace(__array_interface__=ball.__array_interface__), DLPack(ball), ball.tolist()):
         assert np.array_equal(pmb.contour(given, -0.5).points, expected.points)
     assert np.shares_memory(pmb.Volume(DLPack(ball))._array, ball)
-
-
-def test_torch(ball):
-    torch = pytest.importorskip("torch")
-    tensor = torch.from_numpy(ball)
-    assert np.array_equal(pmb.contour(tensor, -0.5).points, pmb.contour(ball, -0.5).points)
-    with pytest.raises(TypeError, match=r"requires grad.*|grad"):
-        pmb.contour(tensor.clone().requires_grad_(), -0.5)
 
 
 def test_conversions(ball):
@@ -93,8 +89,10 @@ def test_wrong_volumes(given, error, words):
     (dict(isovalue=["1"]), TypeError, r"\['1'\]"),
     (dict(spacing=(1, 1)), ValueError, "spacing has 3"),
     (dict(spacing=(0, 0, 0)), ValueError, "one place"),
-    (dict(spacing=(0, 1, 1)), ValueError, "index_to_world"),
+    (dict(spacing=(0, 1, 1)), ValueError, "spacing, origin and direction"),
     (dict(direction=np.eye(2)), ValueError, r"\(2, 2\)"),
+    (dict(spacing="123"), TypeError, "'123'"),
+    (dict(progress=1), TypeError, "progress is a function"),
     (dict(mask=np.ones((2, 2, 2), bool)), ValueError, r"\(2, 2, 2\)"),
     (dict(mask=np.ones((4, 4, 4))), TypeError, "float64"),
     (dict(arrays=[np.ones((4, 4, 4))]), TypeError, "dict"),
@@ -247,6 +245,29 @@ print(pmb.contour([[[0, 0], [0, 0]], [[1, 1], [1, 1]]], 0.5))
     assert "refused:" in run.stdout and "subinterpreter" in run.stdout and "2 triangles" in run.stdout, run.stderr
 
 
+# Words of messages about what this package sets itself, and fits.
+NEVER_WRONG = """
+NULL struct_size pmb_options layer isovalue_count isovalues.%s _type type.%d type.is 32-bit.ids attribute room.for
+part_count :.part z_begin brick_limit whole stride.%lld.and anisotropic.is.%d kernel.is.%d;.use normals.is
+pixel_samples mode.is table_size gradient_table color_by ambient light placement colors.aligned works.on.the.CPU
+is.counted scalars image.has estimator particles.and.values particles.reach stream.%p"""
+
+
+def test_messages_of_the_core_have_no_words_of_c():
+    """All that a call from Python can bring."""
+    texts = []
+    for path in sorted((pathlib.Path(__file__).parents[2] / "Kernels").rglob("*.c*")):
+        for found in re.finditer(r'PMB_[A-Z_]+,\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', path.read_text()):
+            text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', found[1]))
+            if re.match(r"(%s|pmb_(bind|count|emit|histogram|suggest|measure|particles_(count|emit)|cast_rays)):", text):
+                texts.append(text)
+    texts = [re.sub("%s:", "pmb_bind:", text) for text in texts if not re.search("|".join(NEVER_WRONG.split()), text)]
+    assert len(texts) > 30
+    for text in texts:
+        told = in_python(re.sub(r"%[.\d]*l*[a-z]", "1", text))
+        assert not re.search(r"PMB_|on_device|\b(?!cell_size)[a-z]+_[a-z_]+", told), told
+
+
 def test_out_of_memory():
     code = """
 import resource, numpy, pmb
@@ -262,3 +283,19 @@ except MemoryError as error:
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout == "caught True\n", run.stderr
+
+
+def test_memory_that_is_kept_is_used(monkeypatch):
+    tried = []
+
+    @_context.with_kept_memory
+    def call():
+        tried.append(1)
+        if len(tried) != 2:
+            raise MemoryError
+
+    monkeypatch.setattr(_context, "empty_cache", lambda: len(tried) == 1)
+    call()
+    with pytest.raises(MemoryError):
+        call()
+    assert len(tried) == 3

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Particles, pictures, files, VTK, PyVista and the command line."""
+import resource
 import sys
 
 import numpy as np
@@ -28,7 +29,19 @@ def test_particles(kernel):
     assert np.array_equal(pmb.particles(points[:1][::-1], 0.5, kernel).points, pmb.particles(hidden, 0.5, kernel).points)
 
 
+def test_places_on_a_map(ball):
+    """Far from 0 points are float64, so that meshes are those near 0."""
+    far, drops = np.array([5e5, 5.4e6, 300]), np.random.default_rng(1).random((500, 3)) * 4
+    for near, there in ((pmb.particles(drops, 0.25), pmb.particles(drops + far, 0.25)),
+                        (pmb.contour(ball, -0.5), pmb.contour(ball, -0.5, origin=far))):
+        assert near.points.dtype == np.float32 and there.points.dtype == np.float64
+        assert np.allclose(there.points - far, near.points, atol=1e-5)
+        assert np.isclose(there.measure().volume, near.measure().volume, rtol=1e-6)
+    assert pmb.contour(ball, -0.5, dtype="float64").points.dtype == np.float64
+
+
 @pytest.mark.parametrize("options, error, words", [
+    (dict(dtype=int), ValueError, "float32 or float64"),
     (dict(points=np.zeros((3, 2))), ValueError, r"\(3, 2\)"),
     (dict(points=np.zeros((3, 3), complex)), TypeError, "complex"),
     (dict(radius=-1), ValueError, "radius"),
@@ -36,6 +49,11 @@ def test_particles(kernel):
     (dict(kernel="cube"), ValueError, "cube"),
     (dict(normals="best"), ValueError, "best"),
     (dict(arrays={"a": np.ones(2)}), ValueError, "'a'"),
+    (dict(radius="1"), TypeError, "radius is a number"),
+    (dict(radius=[1, np.nan, 1]), ValueError, "radius of particle 1 is nan"),
+    (dict(points=np.zeros((3, 5))), ValueError, "pass points.T"),
+    (dict(kernel="gaussian", masses=np.ones(3)), ValueError, "kernel is 'gaussian'; only 'spline' uses them"),
+    (dict(cell_size=1e-12), OverflowError, "cells of edge 1e-12, cell_size times radius"),
 ])
 def test_wrong_particles(options, error, words):
     with pytest.raises(error, match=words):
@@ -56,7 +74,8 @@ def test_pictures(ball):
     for mode in ("composite", "maximum", "minimum", "average"):
         assert pmb.render(ball, mode=mode, size=(16, 16), background=None, opacity=[0, 1]).shape == (16, 16, 4)
     for wrong in (dict(mode="x"), dict(size=(0, 1)), dict(colormap=[[1]]), dict(mode="isosurface"),
-                  dict(camera=pmb.Camera(direction=(0, 0, 1))), dict(colors=(1, 0)), dict(camera=pmb.Camera(angle=180))):
+                  dict(camera=pmb.Camera(direction=(0, 0, 1))), dict(colors=(1, 0)), dict(camera=pmb.Camera(angle=180)),
+                  dict(range=(3, 2)), dict(background=(255, 255, 255)), dict(mode="maximum", isovalue=range(17))):
         with pytest.raises(ValueError):
             pmb.render(ball, **wrong)
 
@@ -89,8 +108,30 @@ def test_npz_and_unknown_ending(mesh, tmp_path):
         assert np.array_equal(read["triangles"], mesh.triangles) and np.array_equal(read["array_v"], mesh.arrays["v"])
     with pytest.raises(ValueError, match=r"\(n, 3\)"):
         pmb.Mesh(mesh.points[:, :2], mesh.triangles).measure()
+    with pytest.raises(ValueError, match="the mesh has 3 points$"):
+        pmb.Mesh(mesh.points[:3], mesh.triangles).save(tmp_path / "m.ply")
     with pytest.raises(ValueError, match="'a'"):
         pmb.Mesh(mesh.points, mesh.triangles, arrays={"a": [1]}).save(tmp_path / "m.vtp")
+
+
+@pytest.mark.parametrize("ending", [".ply", ".stl", ".obj", ".vtp", ".npz", ".png"])
+def test_failed_writes_leave_no_part(ending, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("noise.npy", np.random.default_rng(1).random((20, 20, 20)))
+    path = tmp_path / ("m" + ending)
+    command = ["render" if ending == ".png" else "contour", "noise.npy", "0.5", "-o", path.name]
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for old in (None, b"old"):
+        if old:
+            path.write_bytes(old)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (5000, limits[1]))
+        status = main(command)
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert status == 1 and f"File too large: '{path.name}'" in capsys.readouterr().err
+        assert (path.read_bytes() if path.exists() else None) == old
+    path.chmod(0o640)
+    assert main(command) == 0 and path.stat().st_size > 5000 and path.stat().st_mode & 0o777 == 0o640
+    assert sorted(tmp_path.iterdir()) == [path, tmp_path / "noise.npy"]
 
 
 def test_pyvista(ball):
@@ -168,6 +209,8 @@ def test_commands(ball, tmp_path, capsys, monkeypatch):
     np.array([[0, 0, 0], [1, 0, 0]], "<f4").tofile("binary.xyz")
     for name, text in (("p.xyz", "0 0 0\n1 0 0\n"), ("binary.xyz", ""), ("molecule.xyz", "2\nwater\nO 0 0 0\nH 1 0 0\n"),
                        ("units.csv", "# X [m]; Y [m]; Z [m]; name\n0;0;0;a\n1;0;0;b\n"), ("bare.csv", "0 0 0\n1 0 0\n"),
+                       ("pandas.csv", ',x,y,z,t\n0,0,0,0,"a,b"\n1,1,0,0,c\n'), ("decimal.tsv", "x;y;z\n0,0;0;0\n1,0;0;0\n"),
+                       ("head.txt", "# in meters\nx y z\n0 0 0\n1 0 0\n"),
                        ("paraview.csv", '"Points:0","Points:1","Points:2","nx"\n0,0,0,1\n1,0,0,2\n')):
         if text:
             (tmp_path / name).write_text(text)
@@ -178,6 +221,7 @@ def test_commands(ball, tmp_path, capsys, monkeypatch):
     assert "to -0.0" in capsys.readouterr().err
     (tmp_path / "empty.csv").write_text("")
     np.save("flat.npy", ball[:1])
+    np.save("turned.npy", ball[0, :3])
     for wrong, words in ((["contour", "none.npy", "-o", "a.ply"], "none.npy"),
                          (["contour", "none.npy", "-o", "none/a.ply"], "no folder none"),
                          (["contour", "flat.npy", "-o", "a.ply"], "1 x 24 x 27 samples"),
@@ -185,6 +229,8 @@ def test_commands(ball, tmp_path, capsys, monkeypatch):
                          (["contour", "ball.raw", "-o", "a.ply", "--dtype", "f8", "--shape", *shape], "has 54432 bytes"),
                          (["render", "ball.npy", "--zoom", "0", "-o", "a.png"], "zoom"),
                          (["particles", "empty.csv", "--radius", "1", "-o", "s.ply"], "empty.csv cannot be read"),
+                         (["particles", "turned.npy", "--radius", "1", "-o", "s.ply"], "(3, 27)"),
+                         (["contour", "empty.csv", "--array", "a", "-o", "s.ply"], "--array"),
                          (["particles", "p.ply", "--radius", "1", "-o", "./p.ply"], "is the input"),
                          (["particles", "p.ply", "--radius", "1", "-o", "s_*.ply"], "p.ply has none"),
                          (["particles", "*_?.csv", "--radius", "1", "-o", "s_*.ply"], "s_step.ply"),

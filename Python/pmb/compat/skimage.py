@@ -70,7 +70,8 @@ def marching_cubes(volume: Any, level: float | None = None, *, spacing: Sequence
         if not low <= at <= high:
             raise ValueError("Surface level must be within volume data range.")
         # The original counts a sample as inside if it is greater than the level.
-        mesh = bound.contour(float(np.nextafter(at, np.inf)), degenerate=allow_degenerate, _cells=True)
+        mesh = bound.contour(float(np.nextafter(at, np.inf)), degenerate=allow_degenerate,
+                             dtype=np.float32, _cells=True)
         if not len(mesh.points):
             raise RuntimeError("No surface found at the given iso value.")
         values = np.zeros(len(mesh.points), np.float32)
