@@ -198,6 +198,7 @@ pmb_status pmb_cuda_count_slabs(pmb_cuda *cuda, const pmb_group *group)
 {
   pmb_cuda_slabs *all = cuda->slabs;
   all->group = group;
+  cuda->counted = 0; /* what the whole volume's own context has is of another isovalue */
   PMB_STEP(run_all(all, cuda->slab_count, count_slab));
   for (slab *one = all->of; one < all->of + cuda->slab_count; ++one) {
     one->base = group->sizes[0];
