@@ -2,9 +2,10 @@
 """Times pieces of a volume on 1, 2, 4 and 8 processes of this machine, each with its samples, a layer of ghost cells and
 threads of its own, as a rank of MPI has them: ranks exchange nothing while they contour. float32, normals, on the CPU.
 
-strong: a volume of --side^3 samples is cut. weak: each process has half the side. bind: a volume that was not seen before; change:
-another isovalue. A time is that of the slowest process, the median of --repeats. by work: the time of one process, times the part
-of its work (samples, triangles) that the fullest piece has. equal: all triangles without those in ghost cells."""
+strong: a volume of --side^3 samples is cut. weak: each process has half the side. bind: a volume that was not seen before;
+change: another isovalue. A time is that of the slowest process, the median of --repeats. by work: the time of one process,
+times the part of its work (samples, triangles) that the fullest piece has. equal: whether all triangles without those in ghost
+cells are as many as one process makes."""
 import os
 import statistics
 import subprocess
@@ -21,7 +22,7 @@ parser.add_argument("--threads", type=int, default=max(1, len(os.sched_getaffini
                     help="of each process (an eighth of the cores)")
 parser.add_argument("--most", type=int, default=8, help="processes at most (8)")
 parser.add_argument("--repeats", type=int, default=7, help="binds and changes of which the median is printed (7)")
-parser.add_argument("--piece", nargs=4, help="for the benchmark itself: a field, and along z, y, x the first cell:the last one")
+parser.add_argument("--piece", nargs=4, help="for this program itself: a field, and the range of cells along z, y and x")
 options = parser.parse_args()
 
 
@@ -49,18 +50,20 @@ def contour_piece(name, ranges, whole):
     samples = numpy.ascontiguousarray(cayley(*place) if name == "cayley" else gyroid(*place, k), numpy.float32)
     pmb.set_threads(options.threads)
     volume, isovalue = pmb.Volume(samples, device="cpu"), ISOVALUES[name]
-    mesh = volume.contour(isovalue)
-    corner = mesh.points[mesh.triangles].mean(axis=1) + [begin for begin, _ in read]
-    own = numpy.all([(corner[:, a] >= boxes[a][0]) & (corner[:, a] < boxes[a][1]) for a in range(3)], axis=0)
+    mesh = volume.contour(isovalue, _cells=True)
+    cells = numpy.unravel_index(mesh.arrays[""], [n - 1 for n in samples.shape])
+    own = numpy.ones(len(mesh.triangles), bool)
+    for cell, (first, _), (begin, end) in zip(cells, read, boxes):
+        own &= (cell + first >= begin) & (cell + first < end)
     print(samples.size, len(mesh.triangles), numpy.count_nonzero(own), flush=True)
-    del mesh, corner, own
+    del mesh, cells, own
     for number, word in enumerate(sys.stdin):
         level = isovalue * (1 + 1e-4 * number)
         print(milliseconds(volume.update if word == "bind\n" else lambda at=level: volume.contour(at)), flush=True)
 
 
 def run(name, cells, count):
-    """Returns medians of bind and change, the fullest piece's samples and triangles, and all triangles that are no ghosts."""
+    """Returns medians of bind and change, the fullest piece (samples, triangles), and the triangles that are no ghosts."""
     whole = ":".join(map(str, cells))
     own = ["--side", options.side, "--threads", options.threads]
     processes = [subprocess.Popen([sys.executable, __file__, *map(str, own), "--piece", name, *(f"{b}:{e}" for b, e in box)],
