@@ -4,8 +4,8 @@ threads of its own, as a rank of MPI has them: ranks exchange nothing while they
 
 strong: a volume of --side^3 samples is cut. weak: each process has half the side. bind: a volume that was not seen before;
 change: another isovalue. A time is that of the slowest process, the median of --repeats. by work: the time of one process,
-times the part of its work (samples, triangles) that the fullest piece has. equal: whether all triangles without those in ghost
-cells are as many as one process makes."""
+times the part of its work (samples, triangles) that the fullest piece has. equal: whether those without ghosts
+are as many as one process makes."""
 import os
 import statistics
 import subprocess
