@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Usage: check_includes.py: checks the rules for includes, which keep the core free of VTK and the layers separate.
+"""Usage: check_includes.py [--draw]: checks the rules for includes, which keep the core free of VTK and the layers separate.
+--draw prints the folders of Kernels from the top down, with those that each includes.
 
-  Kernels           libc, POSIX threads, the compiler's intrinsics, the core's own headers; CUDA files: and the
-                    CUDA runtime and CUB's functions for a device, which come with it
+  Kernels           libc, POSIX threads, the compiler's intrinsics, the core's own headers, of lower layers;
+                    CUDA files: and the CUDA runtime and CUB's functions for a device, which come with it
   Filters           VTK, the C++ library, libc, pmb.h, pmb_rays.h, pmb_particles.h and
                     pmb_visible.h of the core
   Rendering         as Filters, but of the core only the structs of pmb_rays.h and pmb_visible.h; and OpenGL through VTK; the
@@ -27,8 +28,13 @@ LIBC = set("""assert ctype errno fenv float inttypes limits locale malloc math s
 stdbool stddef stdint stdio stdlib stdnoreturn string time wchar pthread sched semaphore unistd sys/mman sys/resource
 sys/stat sys/time sys/types sys/wait immintrin cpuid""".split())
 STRUCTS = ("rays/pmb_rays.h", "visible/pmb_visible.h")
+PUBLIC = ("pmb.h", "particles/pmb_particles.h", *STRUCTS)  # every file may include them
+# The folders of Kernels from the top down: one may include those of the rows below it.
+LAYERS = [["backends"], ["gl"], ["particles", "rays", "visible"], ["cpu", "cuda", "explore", "measures"], ["core"],
+          ["shared"]]
+LEVEL = {folder: -row for row, layer in enumerate(LAYERS) for folder in layer}
 EACH_TYPE = "pmb_each_type.h"  # includes the template that a macro names
-INCLUDE = re.compile(r'^\s*#\s*include\s*(?:([<"])([^>"]+)[>"]|(\S+))')
+INCLUDE = re.compile(r'^\s*#\s*(?:include|define\s+PMB_EACH_TYPE)\s*(?:([<"])([^>"]+)[>"]|(\S+))')
 
 
 def includes(path):
@@ -66,7 +72,7 @@ def fault(path, bracket, name):
         return None if allowed else "only VTK, ParaView, pmb_rays.h, pmb_visible.h and the C++ library"
     if folder[0] == "Filters":
         standard = bracket == "<" and re.fullmatch(r"[a-z_]+", name)
-        own = name in ("pmb.h", "particles/pmb_particles.h", *STRUCTS) or name.startswith("vtk")
+        own = name in PUBLIC or name.startswith("vtk")
         if standard or bracket == "<" and is_libc(name) or bracket == '"' and own:
             return None
         return "only VTK, the C++ library, libc and pmb.h may be included here"
@@ -78,6 +84,16 @@ def fault(path, bracket, name):
             return None
         return "only VTK, ParaView and the C++ library may be included here: the plugin computes nothing"
     return None
+
+
+def upward(path, bracket, name):
+    """Why this include between folders of Kernels is not allowed, or None."""
+    place, to = path.relative_to(TOP).parts, name.split("/")[0]
+    if place[0] != "Kernels" or len(place) < 3 or bracket != '"' or name in PUBLIC or to == place[1]:
+        return None
+    if not {place[1], to} <= LEVEL.keys():
+        return "add the folder to LAYERS in Testing/check_includes.py"
+    return f"{place[1]}/ must not include {to}/" if LEVEL[to] >= LEVEL[place[1]] else None
 
 
 def compile_alone(path):
@@ -108,16 +124,24 @@ def headers_alone():
 
 def main():
     faults = files = 0
+    arrows = {folder: set() for folder in LEVEL}
     for folder in ("Kernels", "Filters", "Rendering", "Plugin", "Testing"):
         for path in sorted((TOP / folder).rglob("*")):
-            if path.suffix not in (".c", ".h", ".cxx", ".cu", ".cuh"):
+            if path.suffix not in (".c", ".h", ".cxx", ".cu", ".cuh", ".in"):
                 continue
             files += 1
             for number, bracket, name in includes(path):
-                why = fault(path, bracket, name)
+                why = fault(path, bracket, name) or upward(path, bracket, name)
+                place, to = path.relative_to(TOP).parts[1], name.split("/")[0]
+                if folder == "Kernels" and name not in PUBLIC and place in LEVEL and to in LEVEL.keys() - {place}:
+                    arrows[place].add(to)
                 if why:
                     faults += 1
                     print(f"{path.relative_to(TOP)}:{number}: {name}: {why}")
+    if "--draw" in sys.argv[1:]:
+        for place, found in arrows.items():
+            print(f"{place}: {', '.join(sorted(found)) or '-'}")
+        return 1 if faults else 0
     faults += headers_alone()
     print(f"check_includes: {files} files looked at, {faults} faults")
     return 1 if faults or not files else 0

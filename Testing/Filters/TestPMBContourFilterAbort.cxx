@@ -15,8 +15,10 @@
 #include "vtkInformationIntegerKey.h"
 #include "vtkMultiBlockDataSet.h"
 #include "vtkNew.h"
+#include "vtkPMBIsovalueHistogram.h"
 #include "vtkPointData.h"
 #include "vtkSOADataArrayTemplate.h"
+#include "vtkTable.h"
 #include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
@@ -365,6 +367,28 @@ void TestAbortUpstream()
   filter->Update();
   CheckSame(filter, expected, "after an abort upstream");
 }
+
+// An abort while the array is copied or read leaves an empty table; the next run is complete.
+void TestHistogram()
+{
+  vtkNew<vtkPMBIsovalueHistogram> histogram;
+  Messages messages(histogram);
+  vtkNew<Watcher> watcher;
+  histogram->SetInputData(MakeVolume(200, VOLUME_APART));
+  histogram->AddObserver(vtkCommand::ProgressEvent, watcher);
+  for (double progress : { 0.1, 0.6, 2.0 })
+  {
+    watcher->Clear();
+    watcher->AbortAt = progress;
+    histogram->Modified();
+    histogram->Update();
+    histogram->SetAbortExecute(0);
+    PMB_EQUAL(watcher->AbortedAt >= 0, progress < 1,
+      "an abort at " + std::to_string(progress) + ", events: " + std::to_string(watcher->Events));
+    PMB_EQUAL(histogram->GetOutput()->GetNumberOfRows(), progress < 1 ? 0 : 256, "rows of the table");
+  }
+  PMB_EQUAL(messages.Text(), std::string(), "messages of the histogram");
+}
 }
 
 int TestPMBContourFilterAbort(int, char*[])
@@ -375,5 +399,6 @@ int TestPMBContourFilterAbort(int, char*[])
   }
   TestSoon();
   TestAbortUpstream();
+  TestHistogram();
   return Result();
 }

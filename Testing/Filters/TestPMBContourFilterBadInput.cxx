@@ -139,25 +139,18 @@ void TestOtherInput()
   }
 }
 
-// Ignores isovalues that are not finite, with one warning; draws and measures the others.
+// Names isovalues that are not finite. (One warning, and the others' surface and measures: the fuzzer.)
 void TestIsovaluesNotFinite()
 {
-  auto image = Good();
   vtkNew<vtkPMBContourFilter> filter;
   Messages messages(filter);
-  filter->SetInputData(image);
+  filter->SetInputData(Good());
   filter->ComputeMeasuresOn();
   filter->SetValue(0, Infinity);
   filter->SetValue(1, 7.1);
   filter->SetValue(2, NaN);
   filter->SetValue(3, -Infinity);
   filter->Update();
-  std::string difference;
-  auto alone = Contour(image, 7.1, [](vtkPMBContourFilter* f) { f->ComputeMeasuresOn(); });
-  PMB_CHECK(SameBytes(filter->GetOutput(), alone, difference), "the finite one alone: " << difference);
-  PMB_CHECK(alone->GetNumberOfPolys() > 1000, "it has a surface");
-  PMB_EQUAL(messages.Errors(), 0, "isovalues not finite: errors");
-  PMB_EQUAL(messages.Warnings(), 1, "isovalues not finite: warnings");
   PMB_CHECK(Has(messages.Text(), "number 0 is inf, number 2 is nan, number 3 is -inf"), messages.Text());
   vtkDataArray* rows = filter->GetOutput()->GetFieldData()->GetArray("Isovalue");
   PMB_CHECK(
@@ -168,16 +161,7 @@ void TestIsovaluesNotFinite()
   filter->SetNumberOfContours(1);
   filter->Update();
   PMB_CHECK(filter->GetOutput()->GetNumberOfPolys() > 100, "the suggested isovalue");
-  PMB_CHECK(Has(filter->GetLastRunSummary(), "was suggested"), filter->GetLastRunSummary());
   PMB_CHECK(Has(messages.Text(), "the suggested isovalue is used"), messages.Text());
-  PMB_EQUAL(messages.Errors(), 0, "none finite: errors");
-  PMB_EQUAL(messages.Warnings(), 1, "none finite: warnings");
-  messages.Clear();
-  filter->SetInputData(MakeImage(20, 20, 1, VTK_FLOAT, Distance(9.5, 9.5, 0)));
-  filter->Update();
-  PMB_EQUAL(filter->GetOutput()->GetNumberOfCells(), 0, "a 2D image: no isovalue, no lines");
-  PMB_EQUAL(messages.Errors(), 0, "a 2D image: errors");
-  PMB_EQUAL(messages.Warnings(), 1, "a 2D image: warnings");
 }
 
 void TestNotFinite()
@@ -193,7 +177,7 @@ void TestNotFinite()
   }
 }
 
-// Ignores flags of hidden points or cells that do not fit, with one warning per filter, also for many blocks.
+// One warning per filter, also for many blocks, of flags of hidden points or cells that do not fit. (The output: the fuzzer.)
 struct UnfitFlags
 {
   std::string Words; // in the warning
@@ -205,7 +189,6 @@ struct UnfitFlags
 void TestUnfit(const UnfitFlags& unfit)
 {
   auto image = MakeImage(10, 10, unfit.Size, VTK_FLOAT, Distance(4.2, 4.4, 4.6));
-  auto expected = Contour(image, 6);
   auto flags = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(unfit.Type));
   flags->SetName(vtkDataSetAttributes::GhostArrayName());
   flags->SetNumberOfComponents(unfit.Components);
@@ -226,13 +209,10 @@ void TestUnfit(const UnfitFlags& unfit)
       filter->SetValue(0, isovalue);
       filter->Update();
     }
-    auto* mesh = vtkPolyData::SafeDownCast(filter->GetOutputDataObject(0));
-    std::string difference;
-    PMB_CHECK(expected->GetNumberOfCells() > 10 && (!mesh || SameBytes(mesh, expected, difference)), difference);
-    PMB_EQUAL(messages.Errors(), 0, unfit.Words + ": errors: " + messages.Text());
     PMB_EQUAL(messages.Warnings(), 1, unfit.Words + ": warnings: " + messages.Text());
     PMB_CHECK(Has(messages.Text(), unfit.Words), unfit.Words << ": " << messages.Text());
-    PMB_CHECK(Has(filter->GetLastRunSummary(), " points in "), unfit.Words << ": " << filter->GetLastRunSummary());
+    const std::string summary = filter->GetLastRunSummary();
+    PMB_CHECK(Has(summary, " points in ") && !Has(summary, " 0 points in "), unfit.Words << ": " << summary);
   }
 }
 }

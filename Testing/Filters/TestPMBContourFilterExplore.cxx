@@ -10,7 +10,6 @@
 #include "vtkNew.h"
 #include "vtkPMBIsovalueHistogram.h"
 #include "vtkPointData.h"
-#include "vtkSOADataArrayTemplate.h"
 #include "vtkTable.h"
 
 #include <algorithm>
@@ -178,49 +177,6 @@ void TestHistogram()
   histogram->SetNumberOfBins(1 << 30);
   PMB_EQUAL(histogram->GetNumberOfBins(), 4096, "greatest number of bins");
 }
-
-// An abort while the array is copied or read leaves an empty table; the next run is complete.
-void TestHistogramAborted()
-{
-  auto image = MakeImage(128, 128, 128, VTK_FLOAT, Distance(63.7, 48.1, 47.9));
-  vtkNew<vtkSOADataArrayTemplate<float>> apart;
-  apart->SetName("apart");
-  apart->SetNumberOfComponents(1);
-  apart->SetArray(0, static_cast<float*>(image->GetPointData()->GetScalars()->GetVoidPointer(0)),
-    image->GetNumberOfPoints(), /*updateMaxId=*/true, /*save=*/true);
-  image->GetPointData()->AddArray(apart);
-  double place = 0.1;
-  vtkNew<vtkPMBIsovalueHistogram> histogram;
-  Messages messages(histogram);
-  histogram->SetInputData(image);
-  histogram->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, "apart");
-  vtkNew<vtkCallbackCommand> observer;
-  observer->SetClientData(&place);
-  observer->SetCallback(
-    [](vtkObject* caller, unsigned long, void* data, void* progress)
-    {
-      double& limit = *static_cast<double*>(data);
-      if (*static_cast<double*>(progress) > limit)
-      {
-        static_cast<vtkAlgorithm*>(caller)->SetAbortExecute(1);
-        limit = 2; // once
-      }
-    });
-  histogram->AddObserver(vtkCommand::ProgressEvent, observer);
-  for (double next : { 0.9, 3.0 })
-  {
-    histogram->Modified();
-    histogram->Update();
-    PMB_EQUAL(place, 2.0, "the place of the abort was come to");
-    PMB_EQUAL(histogram->GetOutput()->GetNumberOfRows(), 0, "rows after an abort");
-    histogram->SetAbortExecute(0);
-    place = next;
-  }
-  histogram->Modified();
-  histogram->Update();
-  PMB_EQUAL(histogram->GetOutput()->GetNumberOfRows(), 256, "rows of the run after an abort");
-  PMB_EQUAL(messages.Warnings() + messages.Errors(), 0, messages.Text());
-}
 }
 
 int TestPMBContourFilterExplore(int, char*[])
@@ -229,6 +185,5 @@ int TestPMBContourFilterExplore(int, char*[])
   TestFollow();
   TestBlocks();
   TestHistogram();
-  TestHistogramAborted();
   return Result();
 }

@@ -5,7 +5,6 @@
  * memory then */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -38,62 +37,43 @@ static double seconds(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-enum { FILLERS = 16 };
-
-/* Fills every FILLERS-th slice, from `first` on, with a separable sum of products. */
-typedef struct filler {
-  const bench_volume *v;
-  void *samples;
-  const float *s[3], *c[3]; /* gyroid: sines and cosines; Cayley: coordinates in s */
-  int64_t first;
-} filler;
-
-static float value_at(const filler *f, int64_t i, int64_t j, int64_t k)
+/* A separable sum of products; s, c: the sines and cosines along each axis, or Cayley's coordinates in s. */
+static float value_at(const bench_volume *v, float *const s[3], float *const c[3], int64_t i, int64_t j, int64_t k)
 {
-  const float x = f->s[0][i], y = f->s[1][j], z = f->s[2][k];
-  if (f->v->dense) return x * f->c[1][j] + y * f->c[2][k] + z * f->c[0][i];
+  const float x = s[0][i], y = s[1][j], z = s[2][k];
+  if (v->dense) return x * c[1][j] + y * c[2][k] + z * c[0][i];
   const float value = (float)cayley((double)x, (double)y, (double)z);
   const float scaled = 127.5f + 127.5f * 8 * (value + 0.012f);
-  return f->v->type == PMB_FLOAT32 ? value : scaled < 0 ? 0 : scaled > 255 ? 255 : scaled;
-}
-
-static void *fill_slices(void *data)
-{
-  const filler *f = data;
-  const int64_t nx = f->v->dims[0], ny = f->v->dims[1];
-  for (int64_t k = f->first; k < f->v->dims[2]; k += FILLERS)
-    for (int64_t j = 0; j < ny; j++)
-      for (int64_t i = 0; i < nx; i++) {
-        const float value = value_at(f, i, j, k);
-        if (f->v->type == PMB_FLOAT32)
-          ((float *)f->samples)[i + nx * (j + ny * k)] = value;
-        else
-          ((uint8_t *)f->samples)[i + nx * (j + ny * k)] = (uint8_t)value;
-      }
-  return NULL;
+  return v->type == PMB_FLOAT32 ? value : scaled < 0 ? 0 : scaled > 255 ? 255 : scaled;
 }
 
 static void fill_volume(const bench_volume *v, void *samples)
 {
   const double pi = 3.14159265358979323846;
-  float *tables[6];
-  pthread_t threads[FILLERS];
-  filler fillers[FILLERS];
+  const int64_t *n = v->dims;
+  float *s[3], *c[3];
   for (int a = 0; a < 3; a++) {
-    float *s = tables[a] = test_allocate(v->dims[a], sizeof(float));
-    float *c = tables[a + 3] = test_allocate(v->dims[a], sizeof(float));
-    for (int64_t i = 0; i < v->dims[a]; i++) {
-      const double x = -1 + 2 * (double)i / (double)(v->dims[a] - 1);
-      s[i] = (float)(v->dense ? sin(16 * pi * x) : x);
-      c[i] = (float)cos(16 * pi * x);
+    s[a] = test_allocate(n[a], sizeof(float));
+    c[a] = test_allocate(n[a], sizeof(float));
+    for (int64_t i = 0; i < n[a]; i++) {
+      const double x = -1 + 2 * (double)i / (double)(n[a] - 1);
+      s[a][i] = (float)(v->dense ? sin(16 * pi * x) : x);
+      c[a][i] = (float)cos(16 * pi * x);
     }
   }
-  for (int t = 0; t < FILLERS; t++) {
-    fillers[t] = (filler){ v, samples, { tables[0], tables[1], tables[2] }, { tables[3], tables[4], tables[5] }, t };
-    pthread_create(&threads[t], NULL, fill_slices, &fillers[t]);
+#pragma omp parallel for schedule(dynamic)
+  for (int64_t k = 0; k < n[2]; k++)
+    for (int64_t at = n[0] * n[1] * k, i = 0; i < n[0] * n[1]; i++, at++) {
+      const float value = value_at(v, s, c, i % n[0], i / n[0], k);
+      if (v->type == PMB_FLOAT32)
+        ((float *)samples)[at] = value;
+      else
+        ((uint8_t *)samples)[at] = (uint8_t)value;
+    }
+  for (int a = 0; a < 3; a++) {
+    free(s[a]);
+    free(c[a]);
   }
-  for (int t = 0; t < FILLERS; t++) pthread_join(threads[t], NULL);
-  for (int i = 0; i < 6; i++) free(tables[i]);
 }
 
 static void line(const char *pass, double ms, double bytes, double copy_rate)

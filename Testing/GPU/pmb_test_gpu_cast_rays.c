@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Rays on the GPU give the CPU's colors within 1/255, and its depths. Skipped without a GPU. */
+#include "particles_cloud.h"
 #include "pmb_test_gpu_memory.h"
 #include "rays_shots.h"
 
@@ -67,7 +68,7 @@ static void random_scenes(void)
   CHECK(shown > rounds * 300, "only %lld pixels of %d rounds show something", (long long)shown, rounds);
 }
 
-/* Rays and contours do not disturb each other, and the volume is uploaded once. */
+/* Rays, surfaces of particles and contours do not disturb each other, and the volume is uploaded once. */
 static void beside_contours(void)
 {
   OWNED_CONTEXT gpu = gpu_new(0), cpu = cpu_new();
@@ -76,18 +77,24 @@ static void beside_contours(void)
   static shot s;
   const double isovalue = 0.1;
   int shown = 0;
+  OWNED double *position = make_cloud(500, 1, 5);
+  const pmb_particle_request of_particles = request_of(position, 500, PMB_KERNEL_SPLINE);
   OWNED_VOLUME v = volume_of_field(PMB_INT16, 60, gyroid);
   bind_on(gpu, cpu, &v);
   CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &before), PMB_OK);
   for (int i = 0; i < 12; i++) {
+    OWNED_MESH particles, of_cpu;
     random_request(&v, 0.1, 1, &rng, &s);
     shown += compare(gpu, cpu, &s);
     if (s.r.color_by) volume_free(&s.other);
+    closed_mesh(gpu, &of_particles, &particles);
+    closed_mesh(cpu, &of_particles, &of_cpu);
+    mesh_equal(&of_cpu, &particles, "surface of particles");
     CHECK_STATUS(gpu, pmb_emit(gpu, &before.view), PMB_OK);
   }
   CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &after), PMB_OK);
   CHECK(shown > PIXELS / 4, "only %d pixels show something", shown);
-  mesh_equal(&before, &after, "before and after rays");
+  mesh_equal(&before, &after, "before and after rays and particles");
   CHECK(info_of(gpu).uploads == 1, "%lld uploads", (long long)info_of(gpu).uploads);
 }
 

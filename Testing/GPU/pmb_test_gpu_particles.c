@@ -96,32 +96,6 @@ static void device_memory(void)
   CHECK(info_of(gpu).device_bytes == 0, "%lld bytes are left", (long long)info_of(gpu).device_bytes);
 }
 
-/* Particles do not disturb contours of the same context. */
-static void beside_contours(void)
-{
-  static cloud c;
-  OWNED_VOLUME v;
-  test_rng rng = { 31 };
-  OWNED_MESH before, after;
-  OWNED_CLOUD_MESH of_particles;
-  OWNED_CONTEXT gpu = gpu_new(0);
-  volume_random(&v, 60, 30, 20, &rng);
-  const double isovalue = volume_isovalue(&v, &rng);
-  const pmb_request request = { .struct_size = sizeof request, .isovalues = &isovalue, .isovalue_count = 1 };
-  pmb_sizes sizes;
-  fill_cloud(&c, &rng, 3, 0);
-  const pmb_particle_request of_cloud = request_for(&c, PMB_KERNEL_SPLINE, 7);
-  OWNED_PARTICLES particles = particles_new(gpu);
-  CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
-  CHECK_STATUS(gpu, pmb_count(gpu, &request, &sizes, NULL), PMB_OK);
-  mesh_make(&before, sizes, PMB_FLOAT32, PMB_INT32);
-  mesh_make(&after, sizes, PMB_FLOAT32, PMB_INT32);
-  CHECK_STATUS(gpu, pmb_emit(gpu, &before.view), PMB_OK);
-  cloud_extract(gpu, particles, &of_cloud, &c, PMB_FLOAT32, PMB_INT64, &of_particles);
-  CHECK_STATUS(gpu, pmb_emit(gpu, &after.view), PMB_OK);
-  CHECK(mesh_equal(&before, &after, "mesh"), "the volume's mesh differs");
-}
-
 /* Copies an array of particles to device memory. */
 static pmb_particle_array array_to_device(pmb_particle_array array, int components)
 {
@@ -228,7 +202,6 @@ TEST_MAIN(
   CASE(fluid)
   CASE(too_many_rows_or_no_particles)
   CASE(device_memory)
-  CASE(beside_contours)
   CASE(particles_on_device)
   CASE(opengl)
 )

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Contexts on one GPU share uploads; idle ones release memory and upload again; nothing is left at the end. For threads see
- * pmb_test_gpu_threads.c. */
+ * Contexts on one GPU share uploads; idle ones release memory and upload again. For threads see pmb_test_gpu_threads.c. */
 #include <string.h>
 
 #include "pmb_test_gpu_util.h"
@@ -46,32 +45,6 @@ static void uploads_are_shared(void)
   bind_to(a, &s.volume[0].view);
   check_uploads(a, 2, 1, "after all were unbound");
   pmb_destroy(a);
-}
-
-/* The next step of a time series takes over the memory of the one before, as it is after its mesh was made. */
-static void the_next_step_allocates_nothing(void)
-{
-  enum { N = 60 };
-  test_rng rng = { 6 };
-  OWNED_CONTEXT gpu = gpu_new(0), cpu = cpu_new();
-  OWNED_VOLUME v = volume_of(PMB_FLOAT32, N, N, N, LAYOUT_PACKED);
-  int64_t held = 0;
-  for (int step = 0; step < 3; step++) {
-    OWNED_MESH want, got;
-    const double isovalue = 0.5;
-    test_about("step %d", step);
-    volume_fill(&v, DATA_SMOOTH, &rng);
-    bind_to(gpu, &v.view);
-    bind_to(cpu, &v.view);
-    check_uploads(gpu, step + 1, 1, "each step is sent");
-    CHECK(step == 0 || info_of(gpu).device_bytes == held, "%lld bytes, not %lld",
-      (long long)info_of(gpu).device_bytes, (long long)held);
-    CHECK_STATUS(cpu, mesh_extract(cpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
-    CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
-    CHECK(want.sizes.triangles > 50, "only %lld triangles", (long long)want.sizes.triangles);
-    mesh_equal(&want, &got, "of its own step");
-    held = info_of(gpu).device_bytes;
-  }
 }
 
 /* Different volumes in the memory of a volume with version 1 are not shared. */
@@ -199,35 +172,10 @@ static void shared_volume_is_uploaded_once(void)
   for (int i = 0; i < 2; i++) pmb_destroy(c[i]);
 }
 
-static void nothing_is_left(void)
-{
-  int64_t before = 0;
-  OWNED_SUBJECTS s = subjects_of(is_short() ? 40 : 150);
-  for (int round = 0; round < 6; round++) {
-    const int shared = round % 2;
-    pmb_context *c[3];
-    for (int i = 0; i < 3; i++) {
-      c[i] = gpu_new(0);
-      s.volume[i].view.version = shared ? 9 : 0;
-      bind_to(c[i], &s.volume[shared ? 0 : i].view);
-      gives_subject(c[i], &s, shared ? 0 : i, "one of three");
-    }
-    for (int i = 0; i < 3; i++) pmb_unbind(c[i]);
-    CHECK(held(c, 3) < 3 * 4096, "%lld bytes with nothing bound", (long long)held(c, 3));
-    for (int i = 0; i < 3; i++) pmb_destroy(c[i]);
-    pmb_host_trim();
-    before = round == 0 ? gpu_free_bytes() : before; /* after CUDA's own allocations */
-  }
-  CHECK(gpu_free_bytes() >= before, "%lld bytes less are free on the GPU than after the first round",
-    (long long)(before - gpu_free_bytes()));
-}
-
 /* clang-format off */
 TEST_MAIN(
   CASE(uploads_are_shared)
-  CASE(the_next_step_allocates_nothing)
   CASE(different_volumes_are_not_shared)
   CASE(idle_contexts_make_room)
   CASE(shared_volume_is_uploaded_once)
-  CASE(nothing_is_left)
 )

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * pmb_test_papers.c - the systems of the papers: each gives pmb_emit's triangles for any type, size and content, takes as
- * much memory as its paper says, and survives a lack of memory. Environment: PMB_TEST_SHORT, fewer cases, for slow tools. */
+ * much memory as its paper says. (A lack of memory: test_bench.sh.) Environment: PMB_TEST_SHORT, fewer cases, for slow tools. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -415,38 +415,6 @@ static void memory_is_kept(void)
   }
 }
 
-/* Each allocation fails in turn, by a limit one byte too low: the state reports the bytes that it asked for, and works
- * afterwards. */
-static void memory_refused(void)
-{
-  OWNED_VOLUME v;
-  OWNED_BY(bench_free) bench b;
-  need_gpu();
-  smooth(&v, 17, gyroid);
-  bench_new(&b, &v);
-  for (int n = 0; n < PAPERS_SYSTEMS; n++) {
-    const papers_system *system = papers_systems[n];
-    size_t needed = 1;
-    int requests = 0;
-    for (papers_status status = PAPERS_NO_MEMORY; status == PAPERS_NO_MEMORY && requests < 100; requests++) {
-      papers_state *state = NULL;
-      papers_mesh mesh;
-      b.memory.limit = needed - 1;
-      b.memory.asked = 0;
-      status = papers_create(system, &b.memory, &b.volume, &state);
-      CHECK((status == PAPERS_OK) == (state != NULL), "%s: status %d", system->name, (int)status);
-      if (state) status = papers_extract(state, 0.1, &mesh);
-      CHECK(status == PAPERS_OK || (status == PAPERS_NO_MEMORY && b.memory.asked >= needed),
-        "%s: %zu asked for, limit %zu: status %d", system->name, b.memory.asked, b.memory.limit, (int)status);
-      needed = b.memory.asked + 1; /* exactly that is enough for this request */
-      b.memory.limit = SIZE_MAX;
-      if (state) extract_as_pmb(&b, system, state, 0.3);
-      bench_end_of(&b, state);
-    }
-    CHECK(requests > 2 && requests < 100, "%s: %d requests", system->name, requests);
-  }
-}
-
 /* Volumes at the limits of the systems' integers need too much memory; unsupported types are refused. */
 static void volumes_refused(void)
 {
@@ -571,7 +539,6 @@ TEST_MAIN(
   CASE(evaluated)
   CASE(wrong_is_not_timed)
   CASE(memory_is_kept)
-  CASE(memory_refused)
   CASE(volumes_refused)
   CASE(sums_saturate)
   CASE(clouds)

@@ -13,11 +13,11 @@ import sys
 
 import numpy
 from paraview import servermanager, simple
-from paraview.vtk.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkVersion
 from vtkmodules.vtkIOXML import vtkXMLImageDataWriter, vtkXMLPPolyDataReader
 
-from plugin_testing import DATA, arrays_of, compare_triangles, equal, image, load_plugin, points, triangle_rows, true
+from plugin_testing import (DATA, add_array, arrays_of, compare_triangles, equal, image, load_plugin, points, triangle_rows,
+                            true)
 
 SKEW = (0.6, -0.8, 0.0, 0.8, 0.6, 0.0, 0.0, 0.0, 1.0)
 
@@ -36,9 +36,7 @@ def turned(dtype):
     data.SetDirectionMatrix(SKEW)
     for name, values in (("cell", numpy.arange(data.GetNumberOfCells())),
                          ("material", random.random((data.GetNumberOfCells(), 2)).astype(numpy.float32))):
-        array = numpy_to_vtk(values, deep=True)
-        array.SetName(name)
-        data.GetCellData().AddArray(array)
+        add_array(data.GetCellData(), name, values)
     return data
 
 

@@ -111,6 +111,14 @@ def producer(data):
     return source
 
 
+def add_array(attributes, name, values):
+    """Adds a copy of a numpy array to point or cell data. Returns it."""
+    array = numpy_to_vtk(numpy.ascontiguousarray(values), deep=True)
+    array.SetName(name)
+    attributes.AddArray(array)
+    return array
+
+
 def image(arrays, dims, origin=(0.0, 0.0, 0.0), spacing=(1.0, 1.0, 1.0), first=(0, 0, 0)):
     """A vtkImageData with point arrays from {name: numpy array of shape (z, y, x) or (z, y, x, components)}."""
     data = vtkImageData()
@@ -118,10 +126,7 @@ def image(arrays, dims, origin=(0.0, 0.0, 0.0), spacing=(1.0, 1.0, 1.0), first=(
     data.SetOrigin(*origin)
     data.SetSpacing(*spacing)
     for name, values in arrays.items():
-        flat = values.reshape(values.shape[0] * values.shape[1] * values.shape[2], -1)
-        array = numpy_to_vtk(numpy.ascontiguousarray(flat), deep=True)
-        array.SetName(name)
-        data.GetPointData().AddArray(array)
+        add_array(data.GetPointData(), name, values.reshape(values.shape[0] * values.shape[1] * values.shape[2], -1))
     if arrays:
         data.GetPointData().SetActiveScalars(next(iter(arrays)))
     return data
@@ -141,9 +146,7 @@ def cloud(places, kind=vtkPolyData, **arrays):
     holder.SetData(numpy_to_vtk(numpy.ascontiguousarray(places), deep=True))
     data.SetPoints(holder)
     for name, values in arrays.items():
-        array = numpy_to_vtk(numpy.ascontiguousarray(values), deep=True)
-        array.SetName(name)
-        data.GetPointData().AddArray(array)
+        add_array(data.GetPointData(), name, values)
     return data
 
 

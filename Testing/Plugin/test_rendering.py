@@ -4,8 +4,9 @@ ParaView's views: equal to 1 in 255, whatever the representation shows. And whic
 the cells."""
 import numpy
 from paraview import servermanager, simple
-from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from plugin_testing import ball, copy_of, equal, image, load_plugin, output, producer, run, true, window_pixels
+from paraview.vtk.util.numpy_support import vtk_to_numpy
+from plugin_testing import (add_array, ball, copy_of, equal, image, load_plugin, output, producer, run, true,
+                            window_pixels)
 from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet
 
 load_plugin()
@@ -105,7 +106,8 @@ def test_representations():
 def test_cell_arrays_and_normals():
     """Colors by cell, no normals, other types. (Far from the origin: test_scenes.py.)"""
     source = volume()
-    source.GetClientSideObject().GetOutputDataObject(0).GetCellData().AddArray(cells_of(source))
+    cells = source.GetClientSideObject().GetOutputDataObject(0).GetCellData()
+    add_array(cells, "c", numpy.arange(23 * 19 * 21, dtype=numpy.float32) % 97)
 
     def by_cell(_, representation, view):
         simple.ColorBy(representation, ("CELLS", "c"))
@@ -117,13 +119,6 @@ def test_cell_arrays_and_normals():
     compare(surface(volume(), ComputeNormals=0), none, True, "without normals")
     compare(surface(volume(), RemoveDegenerateTriangles=0, Isosurfaces=[90, 92, 95], OutputPointsPrecision="Double",
                     Use64bitIds=0), none, True, "degenerate triangles of several isovalues, double points, 32-bit ids")
-
-
-def cells_of(source):
-    count = source.GetClientSideObject().GetOutputDataObject(0).GetNumberOfCells()
-    array = numpy_to_vtk(numpy.arange(count, dtype=numpy.float32) % 97, deep=True)
-    array.SetName("c")
-    return array
 
 
 def test_blocks():
@@ -167,9 +162,7 @@ def test_selection():
         if ghosts:
             flags = numpy.zeros((21, 19, 23), numpy.uint8)
             flags[:, :, :ghosts] = 1  # vtkDataSetAttributes::DUPLICATECELL
-            array = numpy_to_vtk(flags.ravel(), deep=True)
-            array.SetName("vtkGhostType")
-            source.GetClientSideObject().GetOutputDataObject(0).GetCellData().AddArray(array)
+            add_array(source.GetClientSideObject().GetOutputDataObject(0).GetCellData(), "vtkGhostType", flags.ravel())
         contour = surface(source, **properties)
         copy = producer(copy_of(output(contour)))
         before, representation, view = show(contour, lambda *_: None)
@@ -301,17 +294,14 @@ def test_information():
     for properties in ({}, {"OutputPointsPrecision": "Double"}, {"ComputeGradients": 1, "Isosurfaces": [90, 93]}):
         source = volume()
         image_data = source.GetClientSideObject().GetOutputDataObject(0)
-        integers = numpy_to_vtk(numpy.arange(2 * image_data.GetNumberOfPoints()).reshape(-1, 2), deep=True)
-        integers.SetName("integers")
+        integers = numpy.arange(2 * image_data.GetNumberOfPoints()).reshape(-1, 2)
+        integers = add_array(image_data.GetPointData(), "integers", integers)
         integers.GetFiniteRange(-1)  # the image's, which the surface does not inherit
-        image_data.GetPointData().AddArray(integers)
         for value in (numpy.nan, numpy.inf, -numpy.inf):
             for every in (1, 9):
                 values = numpy.random.default_rng(every).random((image_data.GetNumberOfPoints(), 2))
                 values[::every, 0] = value
-                array = numpy_to_vtk(values, deep=True)
-                array.SetName(f"{value}, {every}")
-                image_data.GetPointData().AddArray(array)
+                add_array(image_data.GetPointData(), f"{value}, {every}", values)
         contour = surface(source, **properties)
         contour.UpdatePipeline()
         mesh = contour.GetClientSideObject().GetOutputDataObject(0)

@@ -9,7 +9,8 @@ import tempfile
 import numpy
 from paraview import servermanager, simple, smstate
 from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from plugin_testing import Messages, equal, image, load_plugin, producer, run, share_shown, true, window_pixels
+from plugin_testing import (Messages, add_array, equal, image, load_plugin, producer, run, share_shown, true,
+                            window_pixels)
 from vtkmodules.vtkCommonCore import reference
 from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkRectilinearGrid
 from vtkmodules.vtkRenderingVolume import vtkVolumeMapper
@@ -409,9 +410,7 @@ def test_odd_input():
     """One warning for each thing that is not drawn; nothing crashes."""
     flat = image({"s": numpy.arange(400.).reshape(1, 20, 20)}, (20, 20, 1))
     cells = image({}, (9, 9, 9))
-    array = numpy_to_vtk(numpy.arange(512.), deep=True)
-    array.SetName("c")
-    cells.GetCellData().SetScalars(array)
+    cells.GetCellData().SetScalars(add_array(cells.GetCellData(), "c", numpy.arange(512.)))
     version = simple.GetParaViewVersion()  # from 6.0 on rectilinear grids have a representation without ours
     grid, blocks = vtkRectilinearGrid(), vtkMultiBlockDataSet()
     blocks.SetBlock(0, image({"s": numpy.arange(729.).reshape(9, 9, 9)}, (9, 9, 9)))
@@ -419,9 +418,7 @@ def test_odd_input():
     grid.SetDimensions(9, 9, 9)
     for name in "XYZ":
         getattr(grid, f"Set{name}Coordinates")(axis)
-    values = numpy_to_vtk(numpy.arange(729.), deep=True)
-    values.SetName("s")
-    grid.GetPointData().SetScalars(values)
+    grid.GetPointData().SetScalars(add_array(grid.GetPointData(), "s", numpy.arange(729.)))
     for data, color, said in ((flat, ("POINTS", "s"), "but the input is flat (20 x 20 x 1"),
                               (cells, ("CELLS", "c"), "because the array belongs to cells"),
                               *[(grid, ("POINTS", "s"), "but the input is a vtkRectilinearGrid")] * (version < (6, 0)),

@@ -1,19 +1,89 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures of vtkPMBVolumeMapper beside those of VTK's own volume mapper: blend modes, matrices, croppings, colors, and what
-it leaves to VTK."""
+it leaves to VTK; a picture that is stopped, windows that end, odd input. (Several windows and viewports: test_scenes.py.)"""
+import time
+
 import numpy
 from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from plugin_testing import Messages, equal, load_plugin, psnr, run, share_shown, true
-from volume_testing import ISOVALUE, Scene, gyroid, property_of, volume_of
-from vtkmodules.vtkCommonCore import vtkSOADataArrayTemplate
-from vtkmodules.vtkCommonDataModel import vtkPiecewiseFunction, vtkPlane
+from plugin_testing import Messages, add_array, equal, image, load_plugin, psnr, run, share_shown, true, window_pixels
+from vtkmodules.vtkCommonCore import VTK_DOUBLE, vtkSOADataArrayTemplate
+from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPiecewiseFunction, vtkPlane
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
-from vtkmodules.vtkRenderingCore import vtkLight
+from vtkmodules.vtkRenderingCore import (vtkColorTransferFunction, vtkLight, vtkRenderer, vtkRenderWindow, vtkVolume,
+                                         vtkVolumeProperty)
 from vtkmodules.vtkRenderingVolume import vtkVolumeMapper
 from vtkmodules.vtkRenderingVolumeOpenGL2 import vtkOpenGLGPUVolumeRayCastMapper
 
 load_plugin()
 from pmb.vtkPMBRendering import vtkPMBVolumeMapper  # noqa: E402
+
+SIZE = (200, 160)
+ISOVALUE = 0.1
+
+
+def gyroid(dims=(40, 36, 32), spacing=(1, 1, 1), dtype=numpy.float32):
+    z, y, x = numpy.ogrid[0:dims[2], 0:dims[1], 0:dims[0]]
+    x, y, z = (2 * numpy.pi / 24 * each for each in (x, y, z))
+    values = numpy.sin(x) * numpy.cos(y) + numpy.sin(y) * numpy.cos(z) + numpy.sin(z) * numpy.cos(x)
+    if dtype == numpy.uint8:
+        values = values * 60 + 100
+    return image({"s": values.astype(dtype)}, dims, (-3, 5, 20), spacing)
+
+
+def property_of(isovalue, scale=1, shade=True, opacities=None):
+    """opacities: of values below -1, and above 1."""
+    made = vtkVolumeProperty()
+    colors, opacity = vtkColorTransferFunction(), vtkPiecewiseFunction()
+    for value, color in ((-1.5, (0, 0, 1)), (0, (.2, .8, .1)), (1.5, (1, .5, 0))):
+        colors.AddRGBPoint(value * scale, *color)
+    low, high = opacities or ((0, .1) if isovalue is None else (1, 1))
+    opacity.AddPoint(-scale, low)
+    opacity.AddPoint(scale, high)
+    made.SetColor(colors)
+    made.SetScalarOpacity(opacity)
+    made.SetInterpolationTypeToLinear()
+    made.SetShade(shade)
+    if isovalue is not None:
+        made.GetIsoSurfaceValues().SetValue(0, isovalue)
+    return made
+
+
+class Scene:
+    def __init__(self, *props):
+        self.window, self.renderer = vtkRenderWindow(), vtkRenderer()
+        self.window.SetOffScreenRendering(1)
+        self.window.SetSize(*SIZE)
+        self.window.SetMultiSamples(0)
+        self.window.AddRenderer(self.renderer)
+        self.renderer.SetBackground(.1, .2, .3)
+        for prop in props:
+            self.renderer.AddViewProp(prop)
+        self.renderer.ResetCamera()
+        self.camera = self.renderer.GetActiveCamera()
+        self.camera.Azimuth(28)
+        self.camera.Elevation(17)
+        self.renderer.ResetCameraClippingRange()
+
+    def pixels(self):
+        self.window.Render()
+        return window_pixels(self.window)
+
+
+def volume_of(mapper, image, mode, properties, matrix=None):
+    mapper.SetInputData(image)
+    mapper.SetBlendMode(mode)
+    mapper.SetSampleDistance(.5)
+    if hasattr(mapper, "SetAutoAdjustSampleDistances"):
+        mapper.SetAutoAdjustSampleDistances(0)
+        mapper.SetUseJittering(0)
+    volume = vtkVolume()
+    volume.SetMapper(mapper)
+    volume.SetProperty(properties)
+    if matrix:
+        volume.SetScale(1, 2, .7)
+        volume.RotateZ(30)
+        volume.SetPosition(5, -8, 2)
+    return volume
 
 
 def compare(what, mode, least=40, **given):
@@ -139,13 +209,6 @@ def test_many_lights():
     equal(log.text().count("The first 16 lights of 18 light this volume. Switch off others."), 1, log.text())
 
 
-def add_array(image, name, values):
-    array = numpy_to_vtk(numpy.ascontiguousarray(values), deep=True)
-    array.SetName(name)
-    image.GetPointData().AddArray(array)
-    return array
-
-
 def colored_picture(image, name, look):
     """The scene of isosurfaces without light, and its mapper."""
     mapper = vtkPMBVolumeMapper()
@@ -160,7 +223,7 @@ def test_colored_by_another_array():
     apart.SetName("apart")
     apart.SetNumberOfTuples(len(ramp))
     image.GetPointData().AddArray(apart)
-    ramp = add_array(image, "ramp", ramp)
+    ramp = add_array(image.GetPointData(), "ramp", ramp)
     scenes, pictures = [colored_picture(image, name, look)[0] for name in ("ramp", "apart")], []
     for sign in (1, -1):
         for i in range(apart.GetNumberOfTuples()):
@@ -177,8 +240,8 @@ def test_bad_colors():
     """Isovalues have the colors, and one warning says why."""
     image, look = gyroid(), property_of(ISOVALUE, shade=False)
     count = image.GetNumberOfPoints()
-    add_array(image, "vectors", numpy.zeros((count, 3)))
-    add_array(image, "short", numpy.zeros(count - 1))
+    add_array(image.GetPointData(), "vectors", numpy.zeros((count, 3)))
+    add_array(image.GetPointData(), "short", numpy.zeros(count - 1))
     expected = colored_picture(image, None, look)[0].pixels()
     for name, why in (("none", "there is no numeric point array 'none' to color by"),
                       ("vectors", "the array 'vectors' to color by has 3 components; use one of them"),
@@ -190,7 +253,7 @@ def test_bad_colors():
         equal(log.text().count(why), 1, f"warnings that {why}")
         true(mapper.GetLastDevice(), f"{name}: VTK drew it")
         true(abs(found - expected).max() <= 1, f"{name}: the picture differs from that of the isovalues' colors")
-    add_array(image, "nan", numpy.full(count, numpy.nan))
+    add_array(image.GetPointData(), "nan", numpy.full(count, numpy.nan))
     with Messages() as log:
         found = colored_picture(image, "nan", look)[0].pixels()
     equal(log.text(), "", "messages of an array that is not finite")
@@ -308,6 +371,76 @@ def test_bad_settings():
     equal(log.text(), "", "messages of an empty viewport")
 
 
-run(test_blend_modes, test_pre_integration, test_one_component, test_gradient_opacity, test_cut,
-    test_many_lights, test_colored_by_another_array, test_bad_colors,
-    test_left_to_vtk, test_ranges, test_places, test_bad_settings)
+def test_questions():
+    """Observers are asked at most every 50 ms, in a long picture more than once, and not again when one has said stop."""
+    mapper, times, answer = vtkPMBVolumeMapper(), [], [False]
+    scene = Scene(volume_of(mapper, gyroid(), vtkVolumeMapper.COMPOSITE_BLEND, property_of(None)))
+    mapper.SetSampleDistance(.003)
+    mapper.SetDevice(1)
+    mapper.SetNumberOfThreads(1)
+
+    def ask(window, _event):
+        times.append(time.monotonic())
+        window.SetAbortRender(1 if answer[0] and len(times) == 3 else 0)
+
+    scene.window.Render()
+    scene.renderer.AddObserver("StartEvent", lambda *_: times.clear())
+    scene.window.AddObserver("AbortCheckEvent", ask)
+    scene.window.Render()
+    true(len(times) > 3, f"{len(times)} questions")
+    true(numpy.diff(times).min() > .045, f"questions {numpy.diff(times).min():.3f} s apart")
+    whole, answer[0] = scene.pixels(), True
+    with Messages() as log:
+        scene.window.Render()
+    equal((len(times), mapper.GetLastDevice(), log.text()), (3, "", ""), "questions until a stop, the device, messages")
+    answer[0] = False
+    true(abs(scene.pixels() - whole).max() <= 1, "the picture after a stop")
+
+
+def test_windows_end():
+    """A volume leaves its window while another window's context is current, and a window is deleted: the others draw on."""
+    image = gyroid()
+
+    def scene():
+        look = property_of(ISOVALUE)
+        return Scene(volume_of(vtkPMBVolumeMapper(), image, vtkVolumeMapper.ISOSURFACE_BLEND, look)), look
+
+    expected, look = scene()
+    look.GetIsoSurfaceValues().SetValue(0, -.4)
+    picture = expected.pixels()
+    for end in (lambda old: old.renderer.RemoveAllViewProps(), lambda old: old.window.Finalize()):
+        old, _ = scene()
+        old.pixels()
+        new, look = scene()
+        before = new.pixels()
+        end(old)
+        del old
+        look.GetIsoSurfaceValues().SetValue(0, -.4)
+        after = new.pixels()
+        true(abs(after - picture).max() <= 1, f"differs by {abs(after - picture).max()}")
+        true(abs(after - before).max() > 50, "the picture did not change")
+
+
+def test_odd_input():
+    """No data, flat data, samples that are not finite, changes between pictures: no crash, and no message but of errors."""
+    flat, empty, other = gyroid(dims=(20, 20, 1)), vtkImageData(), gyroid()
+    bad = numpy_to_vtk(numpy.full(40 * 36 * 32, numpy.nan), deep=True, array_type=VTK_DOUBLE)
+    other.GetPointData().SetScalars(bad)
+    for mode in (vtkVolumeMapper.ISOSURFACE_BLEND, vtkVolumeMapper.COMPOSITE_BLEND):
+        mapper = vtkPMBVolumeMapper()
+        scene = Scene(volume_of(mapper, gyroid(), mode, property_of(ISOVALUE)))
+        first = scene.pixels()
+        for image in (flat, empty, other):
+            mapper.SetInputData(image)
+            scene.pixels()
+        mapper.SetInputData(gyroid())
+        scene.renderer.ResetCameraClippingRange()
+        true(abs(scene.pixels() - first).max() <= 1, f"mode {mode}: the picture after odd input")
+        scene.window.SetSize(1, 1)
+        scene.window.Render()
+        scene.window.Finalize()
+
+
+run(test_blend_modes, test_pre_integration, test_one_component, test_gradient_opacity, test_cut, test_many_lights,
+    test_colored_by_another_array, test_bad_colors, test_left_to_vtk, test_ranges, test_places, test_bad_settings,
+    test_questions, test_windows_end, test_odd_input)
