@@ -127,9 +127,9 @@ typedef struct pmb_options {
   /* GPUs among which a volume in host memory is divided, in slabs of brick layers, besides that of device_number: bit n for GPU n,
    * from 0. They work at the same time and fill one mesh, with the same bytes. Those that cannot be used are left out. 0: one GPU.
    * PMB_ALL_DEVICES: all, for volumes that do not fit the first one's memory or its limit; but one GPU where PMB_GPU names it, or
-   * where the process is a rank of MPI. The memory limit is that of each GPU. Rays, meshes in device memory and parts of a volume
-   * (layer_count) use one GPU. So does a context with an allocator or an executor, since other threads than the caller's work for
-   * further GPUs; pmb_info.bytes leaves out what these keep on the host. */
+   * where the process is a rank of MPI. The memory limit is that of each GPU. Rays, parts of a volume (layer_count), and meshes in
+   * device memory with 64-bit ids or attributes use one GPU. So does a context with an allocator or an executor, since other threads
+   * than the caller's work for further GPUs; pmb_info.bytes leaves out what these keep on the host. */
   uint64_t devices;
 } pmb_options;
 

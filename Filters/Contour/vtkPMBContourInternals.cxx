@@ -523,7 +523,7 @@ void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
   }
   this->Measure(job, arrays.GetMesh());
   this->Check(job, arrays.KeepRanges(context, job.Parts, job.Output), /*onCPU=*/true);
-  if (job.Context->GetInfo().device_count == 1 && this->Filter->RemoveDegenerateTriangles != 2 && sizes.triangles > 0)
+  if (job.Context->OnGPU && this->Filter->RemoveDegenerateTriangles != 2 && sizes.triangles > 0)
   {
     vtkPMB::NoteOrigin(this->Contexts, job.Context->Count, this->Filter->NormalEstimator, job.Output);
   }

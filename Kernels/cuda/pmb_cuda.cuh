@@ -248,6 +248,7 @@ typedef struct pmb_cuda {
   struct pmb_cuda_slabs *slabs; /* NULL: none yet; see pmb_cuda_slabs.cu */
   int slab_count;               /* of the bound volume; 0: it is on one GPU */
   int64_t first_cell;           /* of the slab that this context has, in the volume */
+  struct pmb_cuda *peer;        /* has another GPU, with the caller's arrays for this slab's mesh; else NULL */
   pmb_cuda_job job;
 } pmb_cuda;
 
@@ -371,6 +372,8 @@ int pmb_cuda_spares_bricks(
 int pmb_cuda_takes_slabs(pmb_cuda *cuda, int is_too_large); /* for one GPU */
 pmb_status pmb_cuda_bind_slabs(pmb_cuda *cuda);
 pmb_status pmb_cuda_count_slabs(pmb_cuda *cuda, const pmb_group *group);
+int pmb_cuda_slabs_fill(
+  const pmb_cuda *cuda, const pmb_mesh *mesh); /* whether the slabs' contexts can make this mesh */
 pmb_status pmb_cuda_emit_slabs(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh);
 pmb_status pmb_cuda_join_summaries(pmb_cuda *cuda, void *low, void *high); /* of all bricks */
 void pmb_cuda_account_slabs(pmb_cuda *cuda);                               /* adds to the fields of pmb_get_info */
@@ -394,6 +397,8 @@ pmb_status pmb_cuda_upload_bricks(pmb_cuda *cuda, const uint32_t *bricks, int64_
 /* Downloads up to 8 arrays. meanwhile: the host's own work during the first copies, or NULL. */
 pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count,
   pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work);
+/* Copies arrays to those of the caller on the peer's GPU, and waits. */
+pmb_status pmb_cuda_copy_to_peer(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count);
 
 /* The launchers enqueue on cuda->compute and do not wait. Summarize includes flags of hidden samples and cells, and the range. */
 pmb_status pmb_cuda_summarize(pmb_cuda *cuda);
@@ -438,8 +443,9 @@ pmb_status pmb_cuda_await_caller(pmb_cuda *cuda, int on_device, void *stream, co
 pmb_status pmb_cuda_check_mesh(pmb_cuda *cuda, const pmb_mesh *mesh); /* both, for all arrays */
 /* Enqueues the copy of samples in device memory to the volume's layout. */
 pmb_status pmb_cuda_pack(pmb_cuda *cuda, const pmb_volume *volume, void *d_to);
-/* Enqueues the mesh's arrays that no pass writes: 64-bit triangles and scalars. */
-pmb_status pmb_cuda_fill_caller(pmb_cuda *cuda, const pmb_cuda_surface *surface);
+/* Enqueues the mesh's arrays that no pass writes: 64-bit triangles, and a group's scalars. */
+pmb_status pmb_cuda_widen_caller(pmb_cuda *cuda, const pmb_cuda_surface *surface);
+pmb_status pmb_cuda_fill_scalars(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh);
 pmb_status pmb_cuda_fill_offsets(pmb_context *context, const pmb_mesh *mesh, int64_t triangles);
 
 /* Ways to launch a kernel. EARLY: it may begin before its predecessor ends, see pmb_cuda_await_passes. COOPERATIVE: all blocks

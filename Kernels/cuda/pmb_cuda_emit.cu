@@ -2,8 +2,8 @@
  * Emit: reserves the device's output arrays, launches the passes that fill them, and downloads them. */
 #include "cuda/pmb_cuda.cuh"
 
-/* Sets the kernels' output for each array of the mesh: the caller's array from the group's base on, if it is in device memory,
- * and frees the context's own; else the context's own, and notes the download. Pointers of unwanted arrays stay NULL. */
+/* Sets the kernels' output for each array of the mesh: the caller's array from the group's base on, if it is in this GPU's memory,
+ * and frees the context's own; else the context's own, and notes the copy. Pointers of unwanted arrays stay NULL. */
 static pmb_status reserve_arrays(pmb_cuda *cuda, pmb_cuda_surface *surface, int spare)
 {
   const pmb_mesh *mesh = surface->mesh;
@@ -11,7 +11,7 @@ static pmb_status reserve_arrays(pmb_cuda *cuda, pmb_cuda_surface *surface, int 
   pmb_cuda_output *out = &surface->out;
   const int64_t n = surface->sizes.points, m = surface->sizes.triangles;
   const size_t real = 3 * pmb_type_size(mesh->point_type), vector = 3 * sizeof(float);
-  const int direct = mesh->on_device, wide = mesh->id_type == PMB_INT64;
+  const int direct = mesh->on_device && !cuda->peer, wide = mesh->id_type == PMB_INT64;
   const cudaEvent_t points = cuda->done.points, triangles = cuda->done.triangles;
   const struct {
     void *array;
@@ -99,6 +99,19 @@ static pmb_status fill(pmb_cuda *cuda, void *data)
   return pmb_cuda_loop_silently(cuda, (longest + FILL - 1) / FILL, fill_part, surface);
 }
 
+/* Brings the mesh to the caller's arrays, but for what the passes write there. */
+static pmb_status take_mesh(pmb_cuda *cuda, pmb_cuda_surface *surface)
+{
+  if (cuda->peer) {
+    return pmb_cuda_copy_to_peer(cuda, cuda->copies, cuda->copy_count);
+  }
+  if (!surface->mesh->on_device) {
+    return pmb_cuda_download(cuda, cuda->copies, cuda->copy_count, fill, surface);
+  }
+  PMB_STEP(pmb_cuda_widen_caller(cuda, surface));
+  return pmb_cuda_fill_scalars(cuda, surface->group, surface->mesh);
+}
+
 pmb_status pmb_cuda_emit_surface(
   pmb_cuda *cuda, pmb_cuda_surface *surface, pmb_status (*passes)(pmb_cuda *cuda, const pmb_cuda_surface *surface))
 {
@@ -108,8 +121,7 @@ pmb_status pmb_cuda_emit_surface(
   PMB_STEP(passes(cuda, surface));
   PMB_STEP(pmb_cuda_enqueue_ranges(cuda, surface));
   crew->fraction_end = crew->fraction_begin + share * (end - crew->fraction_begin);
-  PMB_STEP(surface->mesh->on_device ? pmb_cuda_fill_caller(cuda, surface)
-                                    : pmb_cuda_download(cuda, cuda->copies, cuda->copy_count, fill, surface));
+  PMB_STEP(take_mesh(cuda, surface));
   crew->fraction_begin = crew->fraction_end;
   crew->fraction_end = end;
   return pmb_cuda_emit_attributes(cuda, surface);
@@ -169,11 +181,11 @@ pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb
   if (cuda->empty) {
     return PMB_OK;
   }
-  if (cuda->slab_count > 0 && !mesh->on_device) {
+  if (pmb_cuda_slabs_fill(cuda, mesh)) {
     return pmb_cuda_emit_slabs(cuda, group, mesh);
   }
   PMB_STEP(pmb_cuda_begin(cuda, 0.5));
-  pmb_status status = pmb_cuda_check_mesh(cuda, mesh);
+  pmb_status status = cuda->peer ? PMB_OK : pmb_cuda_check_mesh(cuda, mesh);
   if (status == PMB_OK) {
     do {
       status = emit_counted(context, group, mesh);

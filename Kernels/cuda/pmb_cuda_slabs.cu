@@ -2,8 +2,8 @@
  * A volume on several GPUs. Each has a slab of brick layers, in a context of its own, and a host thread makes it work.
  *
  * The slabs' meshes, one after another for each isovalue, are the mesh. So all GPUs count. The sums of their counts give each the
- * place of its points and triangles in the caller's arrays, and the base of its ids. Then all GPUs emit. What needs the whole
- * volume on one GPU brings it to the context's own. */
+ * place of its points and triangles in the caller's arrays, and the base of its ids. Then all GPUs emit. To arrays in device
+ * memory, which are the context's own GPU's, the others copy. What needs the whole volume on one GPU brings it to that one. */
 #include <pthread.h>
 
 #include "cuda/pmb_cuda.cuh"
@@ -198,6 +198,7 @@ pmb_status pmb_cuda_count_slabs(pmb_cuda *cuda, const pmb_group *group)
 {
   pmb_cuda_slabs *all = cuda->slabs;
   all->group = group;
+  cuda->counted = 0; /* what the whole volume's own context has is of another isovalue */
   PMB_STEP(run_all(all, cuda->slab_count, count_slab));
   for (slab *one = all->of; one < all->of + cuda->slab_count; ++one) {
     one->base = group->sizes[0];
@@ -213,6 +214,8 @@ static pmb_status emit_slab(slab *one)
   const pmb_sizes before = one->all->group->base;
   const pmb_group group = { one->all->group->isovalues, &one->sizes, 1,
     { before.points + one->base.points, before.triangles + one->base.triangles } };
+  pmb_cuda *cuda = (pmb_cuda *)one->context->state, *whole = one->all->cuda;
+  cuda->peer = one->mesh.on_device && cuda->device != whole->device ? whole : NULL;
   PMB_STEP(pmb_begin(one->context));
   return pmb_cuda_emit(one->context, &group, &one->mesh);
 }
@@ -222,6 +225,7 @@ static void make_mesh(slab *one, const pmb_mesh *mesh, pmb_attribute *attributes
   const int64_t *dims = one->all->cuda->context->volume.dims;
   one->mesh = *mesh;
   one->mesh.attributes = attributes;
+  one->mesh.scalars = mesh->on_device ? NULL : mesh->scalars;
   one->mesh.point_ranges = mesh->point_ranges ? one->ranges[0] : NULL;
   one->mesh.normal_ranges = mesh->normal_ranges ? one->ranges[1] : NULL;
   for (int64_t i = 0; i < mesh->attribute_count; ++i) {
@@ -231,11 +235,31 @@ static void make_mesh(slab *one, const pmb_mesh *mesh, pmb_attribute *attributes
   }
 }
 
+/* Of a mesh in device memory the kernels write all but scalars and 64-bit ids, and attributes need their samples there. */
+int pmb_cuda_slabs_fill(const pmb_cuda *cuda, const pmb_mesh *mesh)
+{
+  const int wide = mesh->triangles && mesh->id_type == PMB_INT64;
+  return cuda->slab_count > 0 && (!mesh->on_device || (!wide && mesh->attribute_count == 0));
+}
+
+/* What a mesh in device memory needs of the context's own GPU: before the slabs, checks of its arrays and the stream in which
+ * OpenGL's buffers are mapped; after them, scalars. */
+static pmb_status on_own_gpu(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, int after)
+{
+  if (!mesh->on_device) {
+    return PMB_OK;
+  }
+  PMB_STEP(pmb_cuda_begin_call(cuda));
+  const pmb_status status = after ? pmb_cuda_fill_scalars(cuda, group, mesh) : pmb_cuda_check_mesh(cuda, mesh);
+  return pmb_cuda_end(cuda, pmb_cuda_wait(cuda, status, after ? "scalars" : "the mesh"));
+}
+
 pmb_status pmb_cuda_emit_slabs(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh)
 {
   pmb_cuda_slabs *all = cuda->slabs;
   const int64_t each = mesh->attribute_count, attributes = each * cuda->slab_count + 1;
   PMB_STEP(pmb_reserve(cuda->context, &all->attributes, attributes, sizeof(pmb_attribute), "the attributes"));
+  PMB_STEP(on_own_gpu(cuda, group, mesh, 0));
   all->group = group;
   for (int i = 0; i < cuda->slab_count; ++i) {
     make_mesh(&all->of[i], mesh, (pmb_attribute *)all->attributes.data + i * each);
@@ -244,7 +268,7 @@ pmb_status pmb_cuda_emit_slabs(pmb_cuda *cuda, const pmb_group *group, const pmb
   for (int i = 0; i < cuda->slab_count; ++i) {
     pmb_cuda_take_ranges((pmb_cuda *)all->of[i].context->state, mesh);
   }
-  return PMB_OK;
+  return on_own_gpu(cuda, group, mesh, 1);
 }
 
 static pmb_status copy_summary(slab *one)

@@ -6,7 +6,7 @@ Without a kind: the filter on the CPU against vtkFlyingEdges3D and vtkContourFil
   --picture    time from a changed isovalue to the picture in ParaView
   --rays       ray casting against VTK's volume mappers; on a GPU the figures of a paper too
   --particles  surfaces of particles against VTK's filters
-  --scale      volumes divided among 1, 2, 4 GPUs and so on
+  --scale      volumes divided among 1, 2, 4 GPUs and so on; with --cpu among 1, 2, 4 and 8 processes on the CPU
   --papers     the tables of the papers with their systems on the GPU
   --python     the Python package against scikit-image, PyMCubes and pysplashsurf
 
@@ -41,6 +41,8 @@ def needs(kind, options):
         wanted = ["pmb_bench_papers"] if kind == "papers" else []
     elif kind == "papers" and "--cpu" in options:
         wanted = wanted[1:]
+    elif kind == "scale" and "--cpu" in options:
+        wanted = ["wheel"]
     return wanted
 
 
@@ -79,12 +81,14 @@ def main():
             run("pvpython", TOP / "Data" / "scans.py", scans)
             words = ["--scans", scans, *words]
         run(built("bin", "pmb_bench_papers", "pmb_bench_papers"), *words)
-    elif kind == "scale":
+    elif kind == "scale" and "--cpu" not in words:
         gpus = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True).stdout.count("UUID")
         for count in (1 << n for n in range(gpus.bit_length())):
             run(built("bin", "pmb_bench_gpu", "pmb_bench_gpu"), "1", "3", (1 << count) - 1)  # 512^3 and 1024^3
-    elif kind == "python":
-        run(pathlib.Path(os.environ["PMB_BUILD_DIR"], "python", "bin", "python"), script, *words)
+    elif wanted == ["wheel"]:
+        words = [word for word in words if kind == "python" or word != "--cpu"]
+        run(pathlib.Path(os.environ["PMB_BUILD_DIR"], "python", "bin", "python"),
+            script if kind == "python" else HERE / "bench_ranks.py", *words)
     elif "display" in wanted:  # ParaView loads the plugin, which knows where the package is
         run(*pvpython, *words)
         if os.environ.get("PMB_RAYS"):

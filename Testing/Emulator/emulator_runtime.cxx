@@ -147,12 +147,24 @@ template <class SET> void free_of_device(SET *all)
 
 /* ---- memory ---- */
 
-/* Whether all bytes are in one allocation. */
-int lies_in(const pieces_by_address &pieces, const void *memory, size_t bytes)
+/* The allocation that has all of these bytes, or NULL. */
+const piece *piece_of(const pieces_by_address &pieces, const void *memory, size_t bytes)
 {
   char *const begin = (char *)memory;
   const auto next = pieces.upper_bound(begin);
-  return next != pieces.begin() && begin + bytes <= std::prev(next)->first + std::prev(next)->second.bytes;
+  const int is_in = next != pieces.begin() && begin + bytes <= std::prev(next)->first + std::prev(next)->second.bytes;
+  return is_in ? &std::prev(next)->second : NULL;
+}
+
+int lies_in(const pieces_by_address &pieces, const void *memory, size_t bytes)
+{
+  return piece_of(pieces, memory, bytes) != NULL;
+}
+
+int is_on(int device, const void *memory, size_t bytes)
+{
+  const piece *found = piece_of(device_memory, memory, bytes);
+  return found && found->device == device;
 }
 
 /* Whether a copy of this kind is valid. */
@@ -426,10 +438,11 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *memory)
 {
   return call([=] {
-    attributes->type = lies_in(device_memory, memory, 1)                           ? cudaMemoryTypeDevice
+    const piece *found = piece_of(device_memory, memory, 1);
+    attributes->type = found                                                       ? cudaMemoryTypeDevice
       : lies_in(pinned_memory, memory, 1) || lies_in(registered_memory, memory, 1) ? cudaMemoryTypeHost
                                                                                    : cudaMemoryTypeUnregistered;
-    attributes->device = current_device;
+    attributes->device = found ? found->device : current_device;
     return cudaSuccess;
   });
 }
@@ -464,6 +477,26 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
       run_stream(stream);
     }
     return error;
+  });
+}
+
+/* GPUs have no link here: CUDA copies over the host. */
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned)
+{
+  return call([] { return cudaErrorPeerAccessUnsupported; });
+}
+
+cudaError_t cudaMemcpyPeerAsync(
+  void *to, int to_device, const void *from, int from_device, size_t bytes, cudaStream_t stream)
+{
+  return call([=] {
+    if (!is_on(to_device, to, bytes) || !is_on(from_device, from, bytes)) {
+      return cudaErrorInvalidValue;
+    }
+    return enqueue(stream, [=] {
+      memcpy(to, from, bytes);
+      return cudaSuccess;
+    });
   });
 }
 

@@ -73,6 +73,29 @@ vtkSmartPointer<vtkPolyData> CopyOf(vtkPolyData* mesh)
   return copy;
 }
 
+// A volume that one GPU cannot hold: the others copy their part of the mesh to the first, which draws.
+void TestSeveralGPUs()
+{
+  const auto ball = [](int x, int y, int z)
+  { return double((x - 50) * (x - 50) + (y - 50) * (y - 50) + (z - 50) * (z - 50)); };
+  vtkNew<vtkPMBContourFilter> filter;
+  Scene scene;
+  filter->SetInputData(MakeImage(100, 100, 100, VTK_FLOAT, ball));
+  filter->SetDevice(vtkPMBContourFilter::GPU);
+  filter->SetDeviceMemoryLimit(0.6 * 100 * 100 * 100 * sizeof(float) / 1073741824.0);
+  for (const double isovalue : { 1600.0, 1300.0 })
+  {
+    filter->SetValue(0, isovalue);
+    filter->Update();
+    PMB_CHECK(Has(filter->GetLastRunSummary(), "4 GPUs from GPU 0"), filter->GetLastRunSummary());
+    Compare(scene, filter->GetOutput(), true, "four GPUs, isovalue " + std::to_string(isovalue));
+  }
+  filter->SetValue(1, 900.0);
+  filter->Update();
+  gpu_fail_at(GPU_EMIT, 1, GPU_NO_MEMORY);
+  Compare(scene, filter->GetOutput(), false, "four GPUs, of which one fails");
+}
+
 // Surfaces of particles.
 void TestParticles()
 {
@@ -202,6 +225,7 @@ int main()
     PMB_CHECK(!vtkPMBContourFilter::EmitToOpenGL(mesh, &buffers), "a mesh that no GPU has");
   }
   TestParticles();
+  TestSeveralGPUs();
   PMB_CHECK(Maps() > 20, Maps() << " buffers were mapped");
   PMB_CHECK(gpu_get().faults == 0, "the core was used wrongly");
   return Result();

@@ -6,6 +6,7 @@
 #include "pmb_test_gpu_util.h"
 
 #ifdef PMB_TEST_CUDA
+extern int cudaSetDevice(int device);
 extern int cudaMalloc(void **memory, size_t bytes);
 extern int cudaFree(void *memory);
 extern int cudaMallocHost(void **memory, size_t bytes);
@@ -15,6 +16,7 @@ extern int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, v
 extern int cudaStreamCreateWithFlags(void **stream, unsigned flags);
 extern int cudaStreamDestroy(void *stream);
 #else /* never called: there is no GPU */
+#define cudaSetDevice(device) 1
 #define cudaMalloc(memory, bytes) (*(memory) = NULL, (void)(bytes), 1)
 #define cudaFree(memory) ((void)(memory))
 #define cudaMallocHost(memory, bytes) (*(memory) = test_allocate(1, bytes), 1)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pmb_test_gpu_memory.h"
 #include "pmb_test_gpu_pair.h"
 
 enum { MOST = 8 };
@@ -92,6 +93,34 @@ static void ranks_choose_their_gpu(void)
     }
 }
 
+/* Extracts a mesh to arrays on the first GPU, to which the others copy. */
+static pmb_status extract_on_first(
+  pmb_context *context, const double *isovalues, int64_t count, pmb_type id_type, test_mesh *m)
+{
+  const pmb_request request = { sizeof request, isovalues, count, 1 };
+  pmb_sizes sizes;
+  pmb_status status = pmb_count(context, &request, &sizes, NULL);
+  if (status != PMB_OK) return status;
+  mesh_make(m, sizes, PMB_FLOAT32, id_type);
+  CHECK(cudaSetDevice(0) == 0, "the first GPU");
+  const pmb_mesh view = mesh_to_device(m);
+  status = pmb_emit(context, &view);
+  CHECK(cudaSetDevice(0) == 0, "the first GPU");
+  mesh_from_device(&view, m);
+  return status;
+}
+
+/* A mesh in device memory has the bytes of that in host memory. Only 64-bit ids need the whole volume on the first GPU. */
+static void same_on_first(const pair *p, const double *isovalues, int64_t count, pmb_type id_type)
+{
+  const int64_t uploads = info_of(p->gpu).uploads;
+  OWNED_MESH want, found;
+  CHECK_STATUS(p->cpu, mesh_extract(p->cpu, isovalues, count, 1, PMB_FLOAT32, id_type, &want), PMB_OK);
+  CHECK_STATUS(p->gpu, extract_on_first(p->gpu, isovalues, count, id_type, &found), PMB_OK);
+  mesh_equal(&want, &found, "in device memory");
+  CHECK(id_type == PMB_INT64 || info_of(p->gpu).uploads == uploads, "the whole volume went to one GPU");
+}
+
 /* A divided volume gives the CPU's bytes, also one with fewer layers of bricks than there are GPUs. */
 static void one_volume_on_all(void)
 {
@@ -110,6 +139,7 @@ static void one_volume_on_all(void)
     CHECK(info_of(p.gpu).device_count == (layers < gpus ? layers : gpus), "%lld layers on %d GPUs", (long long)layers,
       info_of(p.gpu).device_count);
     extract_all(&p, isovalues, n % 2 ? 1 : 3, &rng);
+    if (p.estimator == PMB_CENTRAL) same_on_first(&p, isovalues, n % 2 ? 1 : 3, n % 4 ? PMB_INT32 : PMB_INT64);
   }
   enough(&p, 10000);
 }
@@ -130,10 +160,9 @@ static void too_large_for_one(void)
       CHECK(info_of(gpu).device_count == (n % 2 ? 1 : gpus), "it is on %d GPUs", info_of(gpu).device_count);
       extract_plain(&p, &(double){ -0.012 }, 1, again);
     }
-    const pmb_mesh on_device = {
-      .struct_size = sizeof on_device, .point_capacity = INT64_MAX, .triangle_capacity = INT64_MAX, .on_device = 1
-    };
-    CHECK_STATUS(gpu, pmb_emit(gpu, &on_device), n % 2 ? PMB_OK : PMB_OUT_OF_MEMORY);
+    OWNED_MESH on_first = { .sizes = { 0, 0 } };
+    CHECK_STATUS(
+      gpu, extract_on_first(gpu, &(double){ -0.012 }, 1, PMB_INT64, &on_first), n % 2 ? PMB_OK : PMB_OUT_OF_MEMORY);
     enough(&p, 1000);
   }
 }
@@ -154,7 +183,10 @@ static void one_of_several_fails(void)
     snprintf(text, sizeof text, "%d", n);
     pmb_gpu_set_fault(text);
     pmb_status status = pmb_bind(context, &s.volume[0].view);
-    if (status == PMB_OK) status = mesh_extract(context, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &mesh);
+    if (status == PMB_OK) {
+      status = n % 2 ? extract_on_first(context, &ISOVALUE, 1, PMB_INT32, &mesh)
+                     : mesh_extract(context, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &mesh);
+    }
     pmb_gpu_set_fault("0");
     good += status == PMB_OK && mesh_equal(&s.want[0], &mesh, "although a CUDA call failed");
     if (status == PMB_OK) emit_into_pool(context, &s.want[0]);

@@ -111,18 +111,23 @@ template <class T> static pmb_status fill(pmb_cuda *cuda, void *d_to, int64_t n,
     "launch of fill");
 }
 
-pmb_status pmb_cuda_fill_caller(pmb_cuda *cuda, const pmb_cuda_surface *surface)
+pmb_status pmb_cuda_widen_caller(pmb_cuda *cuda, const pmb_cuda_surface *surface)
 {
   const pmb_mesh *mesh = surface->mesh;
   const pmb_group *group = surface->group;
   const int64_t ids = 3 * surface->sizes.triangles;
-  int64_t first = group->base.points;
-  if (mesh->triangles && mesh->id_type == PMB_INT64) {
-    PMB_STEP(pmb_cuda_check(cuda->context,
-      pmb_cuda_launch(cuda, 0, widen_kernel, blocks_for(cuda, ids / THREADS), THREADS, 0, surface->out.d_triangles,
-        (int64_t *)mesh->triangles + 3 * group->base.triangles, ids, group->base.points),
-      "launch of widen"));
+  if (!mesh->triangles || mesh->id_type != PMB_INT64) {
+    return PMB_OK;
   }
+  return pmb_cuda_check(cuda->context,
+    pmb_cuda_launch(cuda, 0, widen_kernel, blocks_for(cuda, ids / THREADS), THREADS, 0, surface->out.d_triangles,
+      (int64_t *)mesh->triangles + 3 * group->base.triangles, ids, group->base.points),
+    "launch of widen");
+}
+
+pmb_status pmb_cuda_fill_scalars(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh)
+{
+  int64_t first = group->base.points;
   for (int64_t n = 0; mesh->scalars && n < group->count; first += group->sizes[n++].points) {
     const pmb_isovalue *isovalue = &group->isovalues[n];
     const int64_t points = group->sizes[n].points;

@@ -357,3 +357,30 @@ pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int co
   add_arrays(&t, copies, count, 1);
   return run(&t, meanwhile, work);
 }
+
+/* The peer's stream reads this GPU's memory: what another GPU may write to need not be open to this one, as OpenGL's buffers. */
+static cudaError_t enqueue_at_peer(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count)
+{
+  const pmb_cuda *peer = cuda->peer;
+  cudaError_t error = cudaSetDevice(peer->device);
+  cudaDeviceEnablePeerAccess(cuda->device, 0); /* where there is no link, or it is open: CUDA knows the way */
+  cudaGetLastError();
+  for (int i = 0; i < count && error == cudaSuccess; ++i) {
+    error = cudaStreamWaitEvent(peer->copy, copies[i].ready, 0);
+    if (error == cudaSuccess) {
+      error = cudaMemcpyPeerAsync(
+        copies[i].host, peer->device, copies[i].d_array, cuda->device, copies[i].bytes, peer->copy);
+    }
+  }
+  return error;
+}
+
+pmb_status pmb_cuda_copy_to_peer(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count)
+{
+  const cudaError_t enqueued = enqueue_at_peer(cuda, copies, count);
+  const cudaError_t waited = cudaStreamSynchronize(cuda->peer->copy); /* it no longer uses the arrays */
+  const pmb_status status =
+    pmb_cuda_check(cuda->context, enqueued == cudaSuccess ? waited : enqueued, "copy to another GPU");
+  const cudaError_t error = cudaSetDevice(cuda->device);
+  return status == PMB_OK ? pmb_cuda_check(cuda->context, error, "cudaSetDevice") : status;
+}

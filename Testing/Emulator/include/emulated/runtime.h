@@ -58,6 +58,7 @@ struct dim3 {
   E(ErrorNoKernelImageForDevice, 209)      \
   E(ErrorECCUncorrectable, 214)            \
   E(ErrorInvalidPtx, 218)                  \
+  E(ErrorPeerAccessUnsupported, 217)       \
   E(ErrorNvlinkUncorrectable, 220)         \
   E(ErrorJitCompilerNotFound, 221)         \
   E(ErrorJitCompilationDisabled, 223)      \
@@ -140,6 +141,9 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *memory);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaMemcpyPeerAsync(
+  void *to, int to_device, const void *from, int from_device, size_t bytes, cudaStream_t stream);
+cudaError_t cudaDeviceEnablePeerAccess(int device, unsigned flags);
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream);
 
 /* OpenGL is current while a buffer exists. emulator_gl_buffer makes one on the current device, or with 0 bytes deletes it. */
