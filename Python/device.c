@@ -330,9 +330,13 @@ static PyObject* finish_picture(PyObject* unused, PyObject* args)
     return NULL;
   }
   PyThreadState* thread = PyEval_SaveThread();
-  for (int64_t pixel = 0; device < 0 && pixel < width * height; ++pixel)
+  const pmb_picture fixed = picture; /* the compiler knows that no pixel changes it */
+  for (int64_t row = 0; device < 0 && row < height; ++row)
   {
-    pmb_finish_pixel(&picture, pixel);
+    for (int64_t column = 0; column < width; ++column)
+    {
+      pmb_finish_pixel(&fixed, row, column);
+    }
   }
 #ifdef PMB_CUDA
   if (device >= 0)

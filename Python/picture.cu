@@ -14,7 +14,7 @@ static __global__ void finish_kernel(const pmb_picture picture)
   const int64_t pixel = (int64_t)blockIdx.x * THREADS + threadIdx.x;
   if (pixel < picture.width * picture.height)
   {
-    pmb_finish_pixel(&picture, pixel);
+    pmb_finish_pixel(&picture, pixel / picture.width, pixel % picture.width);
   }
 }
 

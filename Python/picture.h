@@ -26,14 +26,15 @@ extern "C"
 
   static PMB_ON_BOTH inline uint8_t pmb_byte(float value)
   {
-    return (uint8_t)((value > 0 ? value < 1 ? value : 1 : 0) * 255 + 0.5f);
+    const float above = value > 0 ? value : 0; /* of NaN 0 */
+    return (uint8_t)(int32_t)((above < 1 ? above : 1) * 255 + 0.5f);
   }
 
-  static PMB_ON_BOTH inline void pmb_finish_pixel(const pmb_picture* picture, int64_t pixel)
+  /* row: counted from the upper one. */
+  static PMB_ON_BOTH inline void pmb_finish_pixel(const pmb_picture* picture, int64_t row, int64_t column)
   {
-    const int64_t row = picture->height - 1 - pixel / picture->width;
-    const float* color = picture->colors + 4 * (row * picture->width + pixel % picture->width);
-    uint8_t* to = picture->pixels + (picture->has_background ? 3 : 4) * pixel;
+    const float* color = picture->colors + 4 * ((picture->height - 1 - row) * picture->width + column);
+    uint8_t* to = picture->pixels + (picture->has_background ? 3 : 4) * (row * picture->width + column);
     const float opacity = color[3], scale = 1 / (opacity > 1e-6f ? opacity : 1e-6f);
     for (int i = 0; i < 3; ++i)
     {

@@ -11,6 +11,7 @@ from . import _context, _files
 from ._arrays import INT32, INT64, address_of, code_of, text_of
 from ._core import Context
 from ._device import DeviceArray
+from ._memory import HostMemory
 
 
 class Measures(NamedTuple):
@@ -124,12 +125,14 @@ class Mesh:
 
 def emit(context: Context, sizes: list[tuple[int, int]], isovalues: tuple[float, ...], normals: bool, gradients: bool,
          arrays: dict[str, tuple[Any, int]], estimator: int, of_particles: int, cells: bool = False,
-         device: int | None = None, stream: int = 0) -> Mesh:
+         device: int | None = None, stream: int = 0, memory: HostMemory | None = None) -> Mesh:
     """Fills new arrays for the context's last count. `arrays` has packed arrays and their components, 0
     for none. `cells`: adds the cell of each triangle, counted along the core's axes, as an array of no name. `device`: of
-    the GPU in whose memory all arrays are; `stream`: of the caller there."""
+    the GPU in whose memory all arrays are; `stream`: of the caller there; `memory`: else, of the host (NumPy's own)."""
     def new(shape: Any, dtype: Any) -> Any:
-        return np.empty(shape, dtype) if device is None else DeviceArray(shape, dtype, device)
+        if device is not None:
+            return DeviceArray(shape, dtype, device)
+        return memory.empty(shape, dtype) if memory else np.empty(shape, dtype)
 
     n, m = sum(size[0] for size in sizes), sum(size[1] for size in sizes)
     ids = np.int32 if n < 1 << 31 else np.int64

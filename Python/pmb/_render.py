@@ -191,7 +191,7 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
         table[:, 3] = np.interp(np.linspace(0, 1, len(table)), np.linspace(0, 1, len(curve)), curve)
     table = np.ascontiguousarray(table, np.float32)
     behind = None if background is None else numbers(background, "background")
-    gpu = volume._gpu
+    gpu = int(info["device_number"] or 0) if info["device"] == "cuda" else None  # pictures are made where the rays are
 
     def new(channels: int, dtype: Any) -> Any:
         shape = height, width, channels
@@ -214,4 +214,4 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
         finish_picture(address_of(pixels) + 16 * width * (height - top - count),  # whose first row is the lowest
                        address_of(picture) + picture.shape[2] * width * top, width, count, behind,
                        -1 if gpu is None else gpu)
-    return picture
+    return picture if gpu is None or volume._gpu is not None else picture.numpy()

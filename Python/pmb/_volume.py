@@ -12,6 +12,7 @@ from . import _context
 from ._arrays import address_of, as_numpy, as_samples, code_of, isovalues_of, numbers, packed, text_of
 from ._core import Context
 from ._device import View, as_view, beside, device_for, is_on_device
+from ._memory import HostMemory
 from ._mesh import Mesh, emit
 
 _IDENTITY = (1.0, 1.0, 1.0), (0.0, 0.0, 0.0)
@@ -61,7 +62,7 @@ class Volume:
 
     The samples stay where they are: any strides and order of axes are read in place. The first isovalue costs one pass over
     the samples, later ones read only the bricks of samples that the isosurface crosses. Several threads may use a volume,
-    one after another.
+    one after another. A volume keeps the memory of its meshes that are gone for its next ones, until it is closed.
 
     Parameters
     ----------
@@ -116,6 +117,7 @@ class Volume:
         self._dims = tuple(self._array.shape[axis] for axis in self._order)
         self._flags = self._flags_of(mask, array.mask if isinstance(array, np.ma.MaskedArray) else None)
         self._context, self._key = _context.take(device)
+        self._memory = HostMemory(self._gpu is None and self._context.info()["device"] == "cuda")
         self._bind(progress)
 
     def _flags_of(self, mask: Any, own: Any) -> tuple[np.ndarray[Any, Any] | None, np.ndarray[Any, Any] | None]:
@@ -174,6 +176,7 @@ class Volume:
             if self._gpu is None or int(context.info()["device_bytes"] or 0) > _context.KEPT_BYTES:
                 context.unbind()
             self._context = None
+            self._memory.close()
             _context.give_back(context, self._key)
 
     def __reduce__(self) -> Any:
@@ -193,7 +196,7 @@ class Volume:
             pass
 
     def info(self) -> dict[str, int | float | str | None]:
-        """Return facts: the least and greatest sample, bricks, bytes, threads, device and instruction set."""
+        """Return facts: the least and greatest sample, bricks, bytes, threads, device (number -1: CPU), instruction set."""
         with self._lock:
             return self._used().info()
 
@@ -272,7 +275,7 @@ class Volume:
                 sizes = context.count(isovalues, not degenerate)
             with _context.reporting(context, progress, 0.5):
                 return emit(context, sizes, isovalues, normals, gradients, ready,
-                            ESTIMATORS[estimator], 0, _cells, self._gpu, self._stream)
+                            ESTIMATORS[estimator], 0, _cells, self._gpu, self._stream, self._memory)
 
 
 def refuse(spacing: Any, origin: Any, *others: Any) -> None:

@@ -156,6 +156,25 @@ def test_progress_rises_and_stops(ball):
     assert len(pmb.contour(ball, -0.5).points) > 0
 
 
+def test_memory_of_meshes():
+    """A volume takes the memory of its meshes that are gone again. Views keep theirs, also of a closed volume."""
+    def places(mesh):
+        return {array.ctypes.data for array in (mesh.points, mesh.triangles, mesh.normals)}
+
+    volume = pmb.Volume(np.random.default_rng(1).random((64, 64, 64), dtype=np.float32))
+    mesh = volume.contour(0.5)
+    before = places(mesh)
+    del mesh
+    mesh = volume.contour(0.5)
+    assert places(mesh) == before
+    view, ids = mesh.triangles[::2], mesh.triangles[::2].copy()
+    del mesh
+    mesh = volume.contour(0.5)
+    volume.close()
+    assert not np.shares_memory(mesh.triangles, view)
+    assert np.array_equal(mesh.triangles[::2], ids) and np.array_equal(view, ids)
+
+
 @pytest.mark.parametrize("name", ["pmb", "pmb._volume", "pmb._mesh", "pmb._particles", "pmb._render", "pmb.compat.skimage",
                                   "pmb.compat.mcubes", "pmb.vtk", "pmb.pyvista"])
 def test_examples_of_docstrings(name):

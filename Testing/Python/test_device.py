@@ -120,13 +120,15 @@ def test_particles():
 
 
 def test_pictures(ball):
-    """They stay on the GPU, and are those of the CPU."""
-    for place in LIBRARIES[:2]:
+    """They stay on the GPU, where the volume is there, and are those of the CPU."""
+    for place in (*LIBRARIES[:2], np.asarray):
         for options in (dict(isovalue=[-0.5, -0.3], colors=(1, 0, 0, 0.5)), dict(isovalue=-0.5, background=None), dict()):
             expected = pmb.render(ball, size=(64, 48), device="cpu", **options)
             picture = pmb.render(place(ball), size=(64, 48), **options)
-            assert isinstance(picture, pmb.DeviceArray) and picture.shape == expected.shape and picture.dtype == np.uint8
-            assert np.abs(picture.numpy().astype(int) - expected).max() <= 1
+            assert isinstance(picture, np.ndarray if place is np.asarray else pmb.DeviceArray)
+            assert picture.shape == expected.shape and picture.dtype == np.uint8
+            host = picture if place is np.asarray else picture.numpy()
+            assert np.abs(host.astype(int) - expected).max() <= 1
 
 
 @pytest.mark.parametrize("spoil, error, words", [
