@@ -8,7 +8,7 @@
 #include "vtkCellData.h"
 #include "vtkHardwareSelector.h"
 #include "vtkInformation.h"
-#include "vtkInformationIntegerKey.h"
+#include "vtkInformationVariantKey.h"
 #include "vtkNew.h"
 #include "vtkObjectFactory.h"
 #include "vtkOpenGLCellToVTKCellMap.h"
@@ -28,6 +28,7 @@
 #include "vtkProperty.h"
 #include "vtkRenderer.h"
 #include "vtkSmartPointer.h"
+#include "vtkVariant.h"
 #include "vtkWeakPointer.h"
 
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
@@ -541,7 +542,8 @@ bool vtkPMBPolyDataMapper::GetAllTriangles()
 bool vtkPMBPolyDataMapper::HasTrianglesOfAllPoints(vtkPolyData* mesh)
 {
   vtkDataArray* ids = mesh->GetPolys()->GetConnectivityArray();
-  return ids->HasInformation() && ids->GetInformation()->Get(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS()) == 1;
+  return ids->HasInformation() &&
+    ids->GetInformation()->Get(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS()) == vtkVariant(1);
 }
 
 bool vtkPMBPolyDataMapper::HasTriangles(vtkPolyData* mesh)

@@ -5,7 +5,7 @@
 #include "vtkInformation.h"
 #include "vtkInformationDoubleVectorKey.h"
 #include "vtkInformationInformationVectorKey.h"
-#include "vtkInformationIntegerKey.h"
+#include "vtkInformationVariantKey.h"
 #include "vtkInformationVector.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBInput.h"
@@ -15,6 +15,7 @@
 #include "vtkPolyData.h"
 #include "vtkTypeInt32Array.h"
 #include "vtkTypeInt64Array.h"
+#include "vtkVariant.h"
 #include "vtkVersionMacros.h"
 
 #include <algorithm>

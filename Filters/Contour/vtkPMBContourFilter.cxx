@@ -5,8 +5,8 @@
 #include "vtkDataArraySelection.h"
 #include "vtkDoubleArray.h"
 #include "vtkInformation.h"
-#include "vtkInformationIntegerKey.h"
 #include "vtkInformationObjectBaseKey.h"
+#include "vtkInformationVariantKey.h"
 #include "vtkInformationVector.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBContourInternals.h"
@@ -18,7 +18,7 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 vtkStandardNewMacro(vtkPMBContourFilter);
-vtkInformationKeyMacro(vtkPMBContourFilter, TRIANGLES_OF_ALL_POINTS, Integer);
+vtkInformationKeyMacro(vtkPMBContourFilter, TRIANGLES_OF_ALL_POINTS, Variant);
 vtkInformationKeyMacro(vtkPMBContourFilter, STANDS_IN_FOR, ObjectBase);
 vtkInformationKeyMacro(vtkPMBContourFilter, ORIGIN_ON_GPU, ObjectBase);
 

@@ -67,8 +67,8 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkDataArraySelection;
-class vtkInformationIntegerKey;
 class vtkInformationObjectBaseKey;
+class vtkInformationVariantKey;
 class vtkDoubleArray;
 class vtkTable;
 
@@ -81,9 +81,9 @@ public:
 
   /**
    * Keys of the connectivity array of a surface's polygons. TRIANGLES_OF_ALL_POINTS: all cells are triangles; 1: they use all
-   * points. ORIGIN_ON_GPU: a GPU made the surface.
+   * points. ORIGIN_ON_GPU: a GPU made the surface. VTK writes neither to files: keys of integers would be.
    */
-  static vtkInformationIntegerKey* TRIANGLES_OF_ALL_POINTS();
+  static vtkInformationVariantKey* TRIANGLES_OF_ALL_POINTS();
   static vtkInformationObjectBaseKey* ORIGIN_ON_GPU();
 
   /**

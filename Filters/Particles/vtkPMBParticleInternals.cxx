@@ -67,6 +67,17 @@ std::string DescribePrecision(vtkPolyData* surface, double spacing)
   return text.str();
 }
 
+// Why no rank has a triangle.
+std::string DescribeEmpty(vtkPMBParticleSurface* filter)
+{
+  std::ostringstream text;
+  text << "The surface is empty, because the potential is below Isovalue " << filter->GetIsovalue()
+       << " at all samples: lower Isovalue or CellSize.";
+  return filter->GetKernel() == vtkPMBParticleSurface::SPHERES
+    ? "The surface is empty, because no sample is in a sphere: lower CellSize or raise Offset."
+    : text.str();
+}
+
 // Whether a kernel uses an array of numbers.
 bool Uses(int kernel, int number)
 {
@@ -371,6 +382,14 @@ void vtkPMBParticleSurface::Internals::Run(vtkPMBParticleSurface* filter, Ranks&
   ranks.Together([&] { this->Check(filter, this->Core.MakeSurface(job)); });
   filter->UsedDevice = job.Sizes.on_device ? vtkPMBContourFilter::GPU : vtkPMBContourFilter::CPU;
   Warn(filter, wide ? "" : DescribePrecision(output, spacing));
+  vtkIdType triangles = 0, used = 0;
+  for (const std::vector<vtkIdType>& sizes :
+    ranks.Share<vtkIdType>({ job.Sizes.triangles, particles.Count() - job.Sizes.left_out }))
+  {
+    triangles += sizes[0];
+    used += sizes[1];
+  }
+  Warn(filter, triangles == 0 && used > 0 && ranks.Rank() == 0 ? DescribeEmpty(filter) : "");
   Warn(filter, job.Sizes.left_out > 0 ? particles.DescribeLeftOut(spacing) : warning);
 }
 VTK_ABI_NAMESPACE_END

@@ -281,18 +281,20 @@ void vtkPMBVolumeRepresentation::UpdateArrays(vtkImageData* image)
     this->VolumeMapper->SetScalarMode(VTK_SCALAR_MODE_USE_POINT_FIELD_DATA);
     this->Actor->SetVisibility(true);
   }
-  if (this->VolumeMapper->GetScalarMode() != VTK_SCALAR_MODE_USE_POINT_FIELD_DATA)
+  if (this->VolumeMapper->GetScalarMode() == VTK_SCALAR_MODE_USE_FIELD_DATA)
   {
     return;
   }
-  vtkPointData* arrays = image->GetPointData();
+  const bool ofCells = this->VolumeMapper->GetScalarMode() == VTK_SCALAR_MODE_USE_CELL_FIELD_DATA;
+  const int place = ofCells ? vtkDataObject::CELL : vtkDataObject::POINT;
+  vtkDataSetAttributes* arrays = image->GetAttributes(place);
   vtkDataArray* drawn = arrays->GetArray(this->VolumeMapper->GetArrayName());
   if (!drawn && !contoured.empty() && image->GetNumberOfPoints() > 0 && this->Told(contoured))
   {
     vtkWarningMacro("Isosurface draws nothing, because there is no numeric point array '"
       << contoured << "' to contour. Choose another array at Contour By.");
   }
-  this->UpdateComponents(image, { drawn, this->IsSolid ? nullptr : arrays->GetArray(colors.c_str()) });
+  this->UpdateComponents(image, place, { drawn, this->IsSolid ? nullptr : arrays->GetArray(colors.c_str()) });
 }
 
 namespace
@@ -337,7 +339,8 @@ int vtkPMBVolumeRepresentation::FindComponent(vtkDataArray* array)
 }
 
 // Gives the mapper one component, or the magnitude, of each array that has several.
-void vtkPMBVolumeRepresentation::UpdateComponents(vtkImageData* image, std::initializer_list<vtkDataArray*> arrays)
+void vtkPMBVolumeRepresentation::UpdateComponents(
+  vtkImageData* image, int place, std::initializer_list<vtkDataArray*> arrays)
 {
   const auto kept = std::move(this->Components);
   this->Components.clear();
@@ -363,7 +366,7 @@ void vtkPMBVolumeRepresentation::UpdateComponents(vtkImageData* image, std::init
     this->WithComponents->ShallowCopy(image);
     for (const auto& component : this->Components)
     {
-      this->WithComponents->GetPointData()->AddArray(component.second); // in place of the one with its name
+      this->WithComponents->GetAttributes(place)->AddArray(component.second); // in place of the one with its name
     }
   }
   this->VolumeMapper->SetInputData(this->WithComponents);

@@ -114,7 +114,7 @@ private:
   std::string FindColorArray();
   void UpdateArrays(vtkImageData* image);
   int FindComponent(vtkDataArray* array);
-  void UpdateComponents(vtkImageData* image, std::initializer_list<vtkDataArray*> arrays);
+  void UpdateComponents(vtkImageData* image, int place, std::initializer_list<vtkDataArray*> arrays);
   void UpdateSuggestions();
   void UpdateSurfaces();
   void UpdateCropping();

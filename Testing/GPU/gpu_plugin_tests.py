@@ -3,14 +3,13 @@
 FuzzPMBContourFilter --device gpu.)
 
 --rehearse, where there is no GPU: the same with the processor in the GPU's place."""
-import ctypes
 import os
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, os.pardir, "Plugin"))  # where it is not packed
-from plugin_testing import SKIPPED, equal, run  # noqa: E402
+from plugin_testing import equal, run, skip_without_driver  # noqa: E402
 
 REHEARSE = "--rehearse" in sys.argv
 
@@ -44,9 +43,5 @@ def exit_with_arrays_alive():
 
 
 if not REHEARSE:
-    try:
-        ctypes.CDLL("libcuda.so.1")
-    except OSError as missing:
-        print(f"skipped: {missing}: there is no NVIDIA driver here")
-        sys.exit(SKIPPED)
+    skip_without_driver()
 run(exit_with_arrays_alive)

@@ -66,6 +66,15 @@ def run(*tests):
     os._exit(1 if failed or not tests else 0)  # a live render window can turn sys.exit(0) into 1
 
 
+def skip_without_driver():
+    """Ends this process as skipped where there is no NVIDIA driver."""
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError as missing:
+        print(f"skipped: {missing}: there is no NVIDIA driver here")
+        sys.exit(SKIPPED)
+
+
 def equal(value, expected, what):
     if value != expected:
         raise AssertionError(f"{what}: {value!r}, not {expected!r}")

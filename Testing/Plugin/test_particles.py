@@ -389,8 +389,8 @@ def bad_input():
     equal((log.text().count(text), log.text().count("Warning:"), log.text().count("ERROR")), (1, 1, 0), log.text())
 
 
-def first_steps():
-    """An emitter's first steps have an empty surface and one warning."""
+def empty_surfaces():
+    """An emitter's first steps, an isovalue above the potential, and spheres between the samples give one warning."""
     place = "No radius can be found from the points, because all of them are at the same place: set Radius."
     for places, text in ((numpy.zeros((1, 3)), place), (numpy.zeros((50, 3)), place),
                          (numpy.full((2, 3), numpy.nan), "2 of 2 points have a position that is not finite")):
@@ -401,6 +401,11 @@ def first_steps():
             said = log.text()
             equal((said.count(text), said.count("Warning:"), said.count("ERROR")), (warns, warns, 0), said)
             equal(mesh.GetNumberOfPolys() > 0, not warns, "a surface")
+    for options, text in (({"Isovalue": 9.0}, "is below Isovalue 9 at all samples"),
+                          ({"Kernel": "Spheres", "Offset": -1.0}, "no sample is in a sphere")):
+        with Messages() as log:
+            equal(output(surface(cloud(lattice()), Radius=0.5, **options)).GetNumberOfPolys(), 0, "triangles")
+        equal((log.text().count(text), log.text().count("Warning:"), log.text().count("ERROR")), (1, 1, 0), log.text())
     with Messages() as log:
         equal(output(surface(cloud(numpy.zeros((0, 3), numpy.float32)))).GetNumberOfPoints(), 0, "points of nothing")
     equal(log.text(), "", "messages")
@@ -430,5 +435,5 @@ def abort():
 
 load_plugin()
 run(apply_gives_a_surface, radius_of_unusual_clouds, radius_of_usual_clouds, radius_over_time, two_resolutions,
-    far_from_the_origin, strays, first_steps, ids, arrays, kernels_and_settings, anisotropic, blocks, image, image_box,
+    far_from_the_origin, strays, empty_surfaces, ids, arrays, kernels_and_settings, anisotropic, blocks, image, image_box,
     bad_input, abort)

@@ -102,6 +102,27 @@ def test_left_to_volume():
         same(pictures["Isosurface"], pictures["plain"], f"{name}, Isosurface")
 
 
+def test_vectors_of_cells():
+    """Their magnitude, or a component, is drawn as VTK's Volume draws an array of that alone."""
+    vectors = numpy.mgrid[0:8, 0:8, 0:8].reshape(3, -1).T.astype(numpy.float32)
+    data = image({}, (9, 9, 9))
+    for name, values in (("v", vectors), ("Magnitude", numpy.linalg.norm(vectors, axis=1)), ("Component", vectors[:, 2])):
+        array = numpy_to_vtk(numpy.ascontiguousarray(values), deep=True)
+        array.SetName(name)
+        data.GetCellData().AddArray(array)
+    for mode in ("Magnitude", "Component"):
+        colors = simple.GetColorTransferFunction("v")
+        colors.VectorMode, colors.VectorComponent = mode, 2
+        pictures = []
+        for kind, name in (("PMB Volume", "v"), ("Volume", mode)):
+            view = new_view()
+            show(producer(data), view, kind, ("CELLS", name)).RescaleTransferFunctionToDataRange()
+            pictures.append((pixels(view), pixels(view))[1])
+        apart = abs(pictures[0] - pictures[1]).mean()
+        true(apart < 1, f"{mode}: differs by {apart:.2f} from Volume")
+        true(share_shown(pictures[1]) > .05, f"{mode}: the picture is empty")
+
+
 def test_array_is_chosen():
     """PMB Volume chooses an array if none is set; Isosurface uses the first point array."""
     view = new_view()
@@ -448,6 +469,6 @@ def test_odd_input():
         true(said in log.text(), f"isovalues {values}: {log.text()}")
 
 
-run(test_blend_modes, test_left_to_volume, test_array_is_chosen,
+run(test_blend_modes, test_left_to_volume, test_vectors_of_cells, test_array_is_chosen,
     test_contour_by, test_contour_components, test_first_isovalue, test_suggestions, test_colors_of_nan_and_categories,
     test_wrong_arrays, test_states, test_contour_by_states, test_views, test_selection, test_cropping, test_odd_input)

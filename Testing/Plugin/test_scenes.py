@@ -18,7 +18,7 @@ import tempfile
 import numpy
 from paraview import simple
 from paraview.vtk.util.numpy_support import vtk_to_numpy
-from plugin_testing import Messages, cloud, equal, image, load_plugin, pixels, run, true, window_pixels
+from plugin_testing import Messages, cloud, equal, image, load_plugin, pixels, run, skip_without_driver, true, window_pixels
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkIOImage import vtkPNGWriter
 from vtkmodules.vtkIOXML import vtkXMLImageDataWriter, vtkXMLPolyDataWriter
@@ -461,6 +461,7 @@ def main():
         Scene.remote = True
     load_plugin(remote=Scene.remote)
     if options.gpu:
+        skip_without_driver()
         import pmb.vtkPMBRendering  # noqa: F401, makes the mappers' own methods known to Python
     run(lambda: table(options))
 
