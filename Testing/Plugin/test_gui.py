@@ -289,7 +289,6 @@ def histogram(window):
     window.apply()
     view = simple.GetActiveView()
     equal(view.SMProxy.GetXMLName(), "XYChartView", "the view that Apply opened")
-    simple.GetRepresentation(view=view).SeriesVisibility = ["Bricks", "Suggested"]
     window.settle()
     path = os.path.join(window.folder, "histogram.png")
     simple.SaveScreenshot(path, view)
