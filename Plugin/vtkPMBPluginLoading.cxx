@@ -12,6 +12,7 @@
 #include "vtkPVPluginTracker.h"
 #include "vtkPVPluginsInformation.h"
 #include "vtkProcessModule.h"
+#include "vtkSMPMBHistogramProxy.h"
 #include "vtkSMPluginManager.h"
 #include "vtkSMProxy.h"
 #include "vtkSMProxyManager.h"
@@ -199,6 +200,7 @@ bool vtkPMBPluginLoading::IsOnServer(vtkSMSession* session)
 void vtkPMBPluginLoading::Register()
 {
   vtkClientServerInterpreterInitializer::GetInitializer()->RegisterCallback(vtkPMBAddWrapped);
+  vtkSMPMBHistogramProxy::HideColumns();
 }
 
 void vtkPMBPluginLoading::Check()
