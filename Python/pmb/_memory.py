@@ -54,8 +54,8 @@ class HostMemory:
             return self._kept.pop(min(fitting)[1])
         spare = size // 16 if self._kept else 0  # for a surface that grows; nothing touches it until then
         removed = 0
-        while self._kept and removed < size:
-            removed += self._kept.pop(next(iter(self._kept))).nbytes
+        for address in list(self._kept):  # a copy: memory may come back meanwhile
+            removed += self._kept.pop(address).nbytes if removed < size else 0
         return np.empty(size + spare, np.uint8)
 
     def _take_back(self, address: int, block: Any) -> None:
