@@ -21,7 +21,8 @@ typedef struct context
   pmb_particles* particles; /* made at the first use */
   PyObject* progress;       /* callable or NULL */
   PyThreadState* thread;    /* of the running call; else NULL */
-  double asked;             /* when the hook last took the GIL, in seconds */
+  int on_gpu, device; /* whether calls change the thread's current GPU; which it was before the running call, or -1 */
+  double asked;       /* when the hook last took the GIL, in seconds */
 } context;
 
 /* --- calls of the core ----------------------------------------------------------------------------------------------- */
@@ -58,6 +59,7 @@ static int begin(context* self)
       "the volume is in use: another thread, or the call that reports this progress, works on it");
     return 0;
   }
+  self->device = self->on_gpu ? pmb_device_of_thread() : -1;
   self->thread = PyEval_SaveThread();
   return 1;
 }
@@ -80,6 +82,7 @@ static int end(context* self, pmb_status status)
 {
   PyEval_RestoreThread(self->thread);
   self->thread = NULL;
+  pmb_return_to_device(self->device);
   PyObject* type = status == PMB_INVALID ? PyExc_ValueError
     : status == PMB_OUT_OF_MEMORY        ? PyExc_MemoryError
     : status == PMB_TOO_LARGE            ? PyExc_OverflowError
@@ -141,6 +144,8 @@ static PyObject* context_new(PyTypeObject* type, PyObject* args, PyObject* keywo
     .cpu_path = path,
     .device_number = number,
     .devices = number > 0 ? 0 : PMB_ALL_DEVICES };
+  self->on_gpu = device != PMB_DEVICE_CPU;
+  self->device = self->on_gpu ? pmb_device_of_thread() : -1;
   self->thread = PyEval_SaveThread(); /* CUDA takes a while to start */
   const pmb_status status = pmb_create(&options, &self->core);
   if (!end(self, status))
@@ -156,8 +161,10 @@ static void context_dealloc(PyObject* object)
 {
   context* self = (context*)object;
   PyTypeObject* type = Py_TYPE(object);
+  const int device_before = self->on_gpu ? pmb_device_of_thread() : -1;
   pmb_particles_destroy(self->particles);
   pmb_destroy(self->core);
+  pmb_return_to_device(device_before);
   Py_XDECREF(self->progress);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
   Py_DECREF(type);

@@ -10,7 +10,49 @@
 
 #ifdef PMB_CUDA
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 #endif
+
+/* --- the thread's current GPU ------------------------------------------------------------------------------------------- */
+
+int pmb_device_of_thread(void)
+{
+  int device = -1;
+#ifdef PMB_CUDA
+  if (cudaGetDevice(&device) != cudaSuccess)
+  {
+    cudaGetLastError();
+    device = -1;
+  }
+#endif
+  return device;
+}
+
+void pmb_return_to_device(int device)
+{
+#ifdef PMB_CUDA
+  int now = device, is_used = 0;
+  unsigned flags = 0;
+  if (device >= 0 && cudaGetDevice(&now) == cudaSuccess && now != device)
+  {
+    void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    void* found = driver ? dlsym(driver, "cuDevicePrimaryCtxGetState") : NULL;
+    int (*get_state)(int, unsigned*, int*) = NULL;
+    memcpy(&get_state, &found, sizeof(get_state));
+    if (get_state && get_state(device, &flags, &is_used) == 0 && is_used)
+    {
+      cudaSetDevice(device);
+    }
+    if (driver)
+    {
+      dlclose(driver);
+    }
+  }
+  cudaGetLastError();
+#else
+  (void)device;
+#endif
+}
 
 /* --- DLPack's structs, as its specification lays them out --------------------------------------------------------------- */
 
@@ -159,8 +201,7 @@ static cudaMemPool_t pool_of(int device)
 static uint64_t trim_pools(void)
 {
   uint64_t freed = 0, before = 0, after = 0;
-  int current = 0;
-  cudaGetDevice(&current);
+  const int current = pmb_device_of_thread();
   for (int i = 0; i < DEVICES; ++i)
   {
     if (pools[i] && cudaSetDevice(i) == cudaSuccess && cudaStreamSynchronize(cudaStreamLegacy) == cudaSuccess &&
@@ -171,16 +212,14 @@ static uint64_t trim_pools(void)
       freed += before - after;
     }
   }
-  cudaSetDevice(current);
-  cudaGetLastError();
+  pmb_return_to_device(current);
   return freed;
 }
 
 /* wait: until the readers of what was here before are done. Without it, whoever writes waits for the legacy default stream. */
 static cudaError_t allocate(memory* self, size_t bytes, int wait)
 {
-  int before = 0;
-  cudaGetDevice(&before);
+  const int before = pmb_device_of_thread();
   cudaError_t error = cudaSetDevice(self->device);
   if (error == cudaSuccess && bytes)
   {
@@ -193,7 +232,7 @@ static cudaError_t allocate(memory* self, size_t bytes, int wait)
       PyEval_RestoreThread(thread);
     }
   }
-  cudaSetDevice(before);
+  pmb_return_to_device(before);
   cudaGetLastError(); /* the error is reported here alone */
   return error;
 }
@@ -201,9 +240,8 @@ static cudaError_t allocate(memory* self, size_t bytes, int wait)
 /* Work of readers that has begun ends before the memory goes back to the pool. */
 static void release(memory* self)
 {
-  int before = 0;
+  const int before = pmb_device_of_thread();
   cudaEvent_t read = NULL;
-  cudaGetDevice(&before);
   cudaSetDevice(self->device);
   cudaStream_t stream = (cudaStream_t)(uintptr_t)self->last;
   if (self->everywhere ||
@@ -219,8 +257,7 @@ static void release(memory* self)
     cudaEventDestroy(read);
   }
   cudaFreeAsync(self->data, cudaStreamLegacy);
-  cudaSetDevice(before);
-  cudaGetLastError();
+  pmb_return_to_device(before);
 }
 #endif
 
@@ -336,11 +373,9 @@ static PyObject* memory_of(PyObject* unused, PyObject* device)
   const int number = (int)PyLong_AsLong(device);
   uint64_t bytes = 0;
 #ifdef PMB_CUDA
-  int before = 0;
-  cudaGetDevice(&before);
+  const int before = pmb_device_of_thread();
   bytes = cudaSetDevice(number) == cudaSuccess ? whole_memory() : 0;
-  cudaSetDevice(before);
-  cudaGetLastError();
+  pmb_return_to_device(before);
 #else
   (void)number;
 #endif
@@ -402,11 +437,10 @@ static PyObject* finish_picture(PyObject* unused, PyObject* args)
 #ifdef PMB_CUDA
   if (device >= 0)
   {
-    int before = 0;
-    cudaGetDevice(&before);
+    const int before = pmb_device_of_thread();
     cudaSetDevice(device);
     failed = pmb_finish_on_gpu(&picture);
-    cudaSetDevice(before);
+    pmb_return_to_device(before);
   }
 #endif
   PyEval_RestoreThread(thread);

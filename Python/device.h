@@ -11,4 +11,10 @@
  * Returns 0, or -1 with an exception. */
 int pmb_add_device(PyObject* module);
 
+/* The thread's current GPU, which other libraries use too; -1: there is none. */
+int pmb_device_of_thread(void);
+
+/* Makes that GPU the current one again. One that nobody has used stays out: to select it would take memory there. */
+void pmb_return_to_device(int device);
+
 #endif

@@ -109,6 +109,19 @@ def test_readers(ball):
     assert len(again) == 3
 
 
+def test_current_gpu_stays(ball):
+    """A volume of another GPU than the thread's current one leaves it current for PyTorch, and its mesh lies there."""
+    torch = pytest.importorskip("torch")
+    if torch.cuda.device_count() < 2:
+        pytest.skip("needs two GPUs")
+    assert torch.zeros(1, device="cuda").device.index == 0
+    volume = pmb.Volume(torch.from_numpy(ball).to("cuda:1"))
+    mesh = volume.contour(-0.5)
+    volume.close()
+    assert torch.cuda.current_device() == 0 and mesh.points.device == 1
+    same(mesh, pmb.contour(ball, -0.5, device="cpu"))
+
+
 def test_particles():
     rng = np.random.default_rng(3)
     points, radii, colors = rng.random((500, 3)) * 10, rng.uniform(0.4, 0.6, 500), rng.random((500, 3)).astype("f4")
