@@ -552,39 +552,6 @@ static PyObject* local_ranges(PyObject* unused, PyObject* args)
   return Py_NewRef(Py_None);
 }
 
-/* host_allocate(bytes): the address of host memory that a GPU reaches directly (pmb_host_allocate); 0: there is none. */
-static PyObject* host_allocate(PyObject* unused, PyObject* bytes)
-{
-  (void)unused;
-  const size_t size = PyLong_AsSize_t(bytes);
-  if (PyErr_Occurred())
-  {
-    return NULL;
-  }
-  PyThreadState* thread = PyEval_SaveThread(); /* pinning takes long */
-  void* memory = pmb_host_allocate(size);
-  PyEval_RestoreThread(thread);
-  return PyLong_FromVoidPtr(memory);
-}
-
-/* host_release(address): gives it back. */
-static PyObject* host_release(PyObject* unused, PyObject* address)
-{
-  (void)unused;
-  pmb_host_release(PyLong_AsVoidPtr(address));
-  return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
-}
-
-/* host_trim(): frees what the core keeps of memory that was given back. */
-static PyObject* host_trim(PyObject* unused, PyObject* no_arguments)
-{
-  (void)unused, (void)no_arguments;
-  PyThreadState* thread = PyEval_SaveThread();
-  pmb_host_trim();
-  PyEval_RestoreThread(thread);
-  return Py_NewRef(Py_None);
-}
-
 /* --- the module ------------------------------------------------------------------------------------------------------ */
 
 static PyMethodDef methods[] = { { "set_progress", set_progress, METH_O, NULL },
@@ -622,9 +589,7 @@ static int execute(PyObject* module)
 
 static PyModuleDef_Slot module_slots[] = { { Py_mod_exec, execute }, { 0, NULL } };
 
-static PyMethodDef functions[] = { { "local_ranges", local_ranges, METH_VARARGS, NULL },
-  { "host_allocate", host_allocate, METH_O, NULL }, { "host_release", host_release, METH_O, NULL },
-  { "host_trim", host_trim, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL } };
+static PyMethodDef functions[] = { { "local_ranges", local_ranges, METH_VARARGS, NULL }, { NULL, NULL, 0, NULL } };
 
 static PyModuleDef module = { PyModuleDef_HEAD_INIT, .m_name = "_core", .m_size = 0, .m_methods = functions,
   .m_slots = module_slots };

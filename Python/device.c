@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Memory of a GPU for Python, pictures, and arrays that change hands by DLPack. Memory comes from a pool, in the order of the legacy
- * default stream, so that a mesh of a size that was there before costs no cudaMalloc. */
+ * Memory for Python, of a GPU and of the host beside it; pictures, and arrays that change hands by DLPack. A GPU's memory comes
+ * from a pool, in the order of the legacy default stream, so that a mesh of a size that was there before costs no cudaMalloc. */
 #include "device.h"
 #include "picture.h"
+#include "pmb.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -335,6 +336,39 @@ static PyType_Slot memory_slots[] = { { Py_tp_new, memory_new }, { Py_tp_dealloc
 
 static PyType_Spec memory_spec = { "pmb._core.Memory", sizeof(memory), 0, Py_TPFLAGS_DEFAULT, memory_slots };
 
+/* host_allocate(bytes): the address of host memory that a GPU reaches directly (pmb_host_allocate); 0: there is none. */
+static PyObject* host_allocate(PyObject* unused, PyObject* bytes)
+{
+  (void)unused;
+  const size_t size = PyLong_AsSize_t(bytes);
+  if (PyErr_Occurred())
+  {
+    return NULL;
+  }
+  PyThreadState* thread = PyEval_SaveThread(); /* pinning takes long */
+  void* found = pmb_host_allocate(size);
+  PyEval_RestoreThread(thread);
+  return PyLong_FromVoidPtr(found);
+}
+
+/* host_release(address): gives it back. */
+static PyObject* host_release(PyObject* unused, PyObject* address)
+{
+  (void)unused;
+  pmb_host_release(PyLong_AsVoidPtr(address));
+  return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
+/* host_trim(): frees what the core keeps of memory that was given back. */
+static PyObject* host_trim(PyObject* unused, PyObject* no_arguments)
+{
+  (void)unused, (void)no_arguments;
+  PyThreadState* thread = PyEval_SaveThread();
+  pmb_host_trim();
+  PyEval_RestoreThread(thread);
+  return Py_NewRef(Py_None);
+}
+
 /* device_of(address): the number of the GPU whose memory this is, -1 for other memory. */
 static PyObject* device_of(PyObject* unused, PyObject* address)
 {
@@ -505,11 +539,12 @@ static PyObject* write_dlpack(PyObject* unused, PyObject* args)
   return capsule;
 }
 
-static PyMethodDef functions[] = { { "read_dlpack", read_dlpack, METH_O, NULL },
-  { "write_dlpack", write_dlpack, METH_VARARGS, NULL }, { "device_of", device_of, METH_O, NULL },
-  { "free_memory", free_memory, METH_NOARGS, NULL }, { "memory_of", memory_of, METH_O, NULL },
-  { "copy_memory", copy_memory, METH_VARARGS, NULL }, { "finish_picture", finish_picture, METH_VARARGS, NULL },
-  { NULL, NULL, 0, NULL } };
+static PyMethodDef functions[] = { { "host_allocate", host_allocate, METH_O, NULL },
+  { "host_release", host_release, METH_O, NULL }, { "host_trim", host_trim, METH_NOARGS, NULL },
+  { "read_dlpack", read_dlpack, METH_O, NULL }, { "write_dlpack", write_dlpack, METH_VARARGS, NULL },
+  { "device_of", device_of, METH_O, NULL }, { "free_memory", free_memory, METH_NOARGS, NULL },
+  { "memory_of", memory_of, METH_O, NULL }, { "copy_memory", copy_memory, METH_VARARGS, NULL },
+  { "finish_picture", finish_picture, METH_VARARGS, NULL }, { NULL, NULL, 0, NULL } };
 
 int pmb_add_device(PyObject* module)
 {

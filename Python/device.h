@@ -6,7 +6,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-/* Adds the type Memory and the functions read_dlpack, write_dlpack, device_of, free_memory, memory_of,
+/* Adds the type Memory and the functions host_allocate, host_release, host_trim, read_dlpack, write_dlpack, device_of, free_memory, memory_of,
  * copy_memory and finish_picture to the module.
  * Returns 0, or -1 with an exception. */
 int pmb_add_device(PyObject* module);
