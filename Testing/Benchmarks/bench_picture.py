@@ -19,6 +19,8 @@ parser = parser_of(__doc__)
 parser.add_argument("--size", type=int, help="samples per side (512 with a GPU, else 256)")
 parser.add_argument("--changes", type=int, default=7, help="isovalue changes of PMB Contour, of which the median counts (7)")
 parser.add_argument("--peers", type=int, default=2, help="the same of the other filters (2; 0: leave them out)")
+parser.add_argument("--limit", type=float, default=0,
+                    help="GiB that PMB Contour may hold on a GPU: larger volumes go to several GPUs (0: no limit)")
 options = parser.parse_args()
 
 import numpy  # noqa: E402
@@ -96,7 +98,7 @@ def main():
     if not hasattr(simple, "PMBContour"):
         simple.LoadPlugin(os.environ["PMB_PLUGIN"], remote=False, ns=vars(simple))
     array = ["POINTS", "s"]
-    ways = [("PMB Contour", lambda source: simple.PMBContour(Input=source, ContourBy=array))]
+    ways = [("PMB Contour", lambda source: simple.PMBContour(Input=source, ContourBy=array, GPUMemoryLimit=options.limit))]
     if options.peers:
         ways.append(("Contour", lambda source: simple.Contour(Input=source, ContourBy=array)))
         for file in glob.glob("/usr/lib/*/paraview-*/plugins/AcceleratedAlgorithms/AcceleratedAlgorithms.so"):
