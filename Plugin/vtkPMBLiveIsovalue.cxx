@@ -10,6 +10,7 @@
 #include "vtkSMProxy.h"
 #include "vtkSMProxyIterator.h"
 #include "vtkSMProxyManager.h"
+#include "vtkSMTrace.h"
 #include "vtkSMUncheckedPropertyHelper.h"
 #include "vtkSMUndoStackBuilder.h"
 #include "vtkSMViewProxy.h"
@@ -51,6 +52,7 @@ void vtkPMBLiveIsovalue::OnSliderMoved()
     undo->SetIgnoreAllChanges(ignored || this->CanUndo);
   }
   this->Following = true;
+  SM_SCOPED_TRACE(PropertiesModified).arg("proxy", proxy); // before ParaView's own, which sees no change any more
   vtkSMPropertyHelper(proxy, "UseSuggestedIsovalue", true).Set(0); // where there is such a property
   vtkSMPropertyHelper(proxy, this->Isovalues).Set(&isovalue, 1);
   this->MoveSlider(isovalue);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Finding an isovalue: suggestions, the histogram, the live slider."""
 import numpy
-from paraview import simple
+from paraview import simple, smtrace
 from paraview.modules.vtkRemotingServerManager import vtkSMProxyManager, vtkSMUndoStack, vtkSMUndoStackBuilder
 from paraview.vtk.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkRectilinearGrid
@@ -118,6 +118,17 @@ def live_undo():
         manager.SetUndoStackBuilder(None)
 
 
+def live_trace():
+    """A trace has the moves of the slider."""
+    proxy = contour(ball_in_noise(), Isosurfaces=[50.0])
+    proxy.Live = 1
+    proxy.UpdatePipeline()
+    smtrace.start_trace()
+    proxy.SMProxy.GetProperty("LiveIsovalue").SetUncheckedElement(0, 51.0)
+    text = smtrace.stop_trace()
+    true(".Isosurfaces = [51.0]" in text, f"the trace: {text}")
+
+
 def histogram():
     samples = ball_in_noise()
     scan = producer(image({"CT": samples}, DIMS))
@@ -176,4 +187,4 @@ def no_qt():
 
 load_plugin()
 import pmb  # noqa: E402, F401, makes the filter's own methods known to Python
-run(live_slider, live_undo, histogram, curve_of_the_panel, no_qt)
+run(live_slider, live_undo, live_trace, histogram, curve_of_the_panel, no_qt)
