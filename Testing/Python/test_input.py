@@ -33,6 +33,17 @@ class DLPack:
         return self._device or self._values.__dlpack_device__()
 
 
+class Image:
+    """Like SimpleITK's: NumPy would read all pixels one by one, as one row."""
+    __repr__ = __str__ = lambda self: "an image"
+
+    def __len__(self):
+        return 64
+
+    def __getitem__(self, index):
+        return range(64)[index]
+
+
 def test_protocols(ball):
     expected = pmb.contour(ball, -0.5)
     memory = memoryview(array.array("d", ball.ravel())).cast("B").cast("d", ball.shape)
@@ -76,6 +87,7 @@ def test_conversions(ball):
     (DLPack(np.zeros((4, 4, 4)), (2, 0)), TypeError, ["(4, 4, 4)", "float64", "GPU"]),
     ([[[0, 1], [2]]], TypeError, ["list"]),
     ("scan.nrrd", TypeError, ["'scan.nrrd'"]),
+    (Image(), TypeError, ["an image"]),
 ])
 def test_wrong_volumes(given, error, words):
     with pytest.raises(error) as raised:
