@@ -108,14 +108,15 @@ def _ply(mesh: Mesh, file: BinaryIO) -> None:
 
 
 def _stl(mesh: Mesh, file: BinaryIO) -> None:
-    corners = mesh.points[mesh.triangles]
-    facets = np.zeros(len(corners), [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    lengths = np.sqrt((normals * normals).sum(axis=1, keepdims=True))
-    facets["normal"] = np.divide(normals, lengths, out=np.zeros_like(normals), where=lengths > 0)
-    facets["corners"] = corners
-    file.write(b"PMB Contour".ljust(80) + np.uint32(len(facets)).astype("<u4").tobytes())
-    _write(file, facets)
+    file.write(b"PMB Contour".ljust(80) + np.uint32(len(mesh.triangles)).astype("<u4").tobytes())
+    for first in range(0, len(mesh.triangles), 1 << 16):
+        corners = mesh.points[mesh.triangles[first:first + (1 << 16)]]
+        facets = np.zeros(len(corners), [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        lengths = np.sqrt((normals * normals).sum(axis=1, keepdims=True))
+        facets["normal"] = np.divide(normals, lengths, out=np.zeros_like(normals), where=lengths > 0)
+        facets["corners"] = corners
+        file.write(facets.tobytes())
 
 
 def _lines(file: BinaryIO, line: bytes, rows: Any) -> None:

@@ -196,8 +196,8 @@ def test_interrupt():
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["contour", "float16", "array", "particles", "render", "measure"])
-def test_interrupt_within_100_ms(name):
+@pytest.mark.parametrize("name", ["contour", "float16", "array", "particles", "render", "measure", "save"])
+def test_interrupt_within_100_ms(name, tmp_path):
     """Of processor time on one thread, so that other programs of the machine do not count."""
     noise = np.random.default_rng(1).random((256, 256, 256), dtype=np.float32)
     points = np.random.default_rng(1).random((300000, 3)) * 67
@@ -209,7 +209,8 @@ def test_interrupt_within_100_ms(name):
             "array": lambda: volume.contour(2.0, arrays={"a": noise.T}),
             "particles": lambda: pmb.particles(points, 0.5, device="cpu"),
             "render": lambda: pmb.render(volume, 0.9, size=(800, 600)),
-            "measure": mesh.measure}[name]
+            "measure": mesh.measure,
+            "save": lambda: mesh.save(tmp_path / "mesh.stl")}[name]
     sent, waits = [], []
 
     def interrupt(delay):
