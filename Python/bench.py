@@ -81,10 +81,11 @@ def make_cupmb(tensor, name, k, how):
     return lambda level: len(blocks(**known, level=level)[1])
 
 
-def make_isoext(tensor, *_):
+def make_isoext(tensor, name, k, how):
+    """Its default tables are vega, those of 1987 lorensen."""
     import isoext
     grid = isoext.UniformGrid([len(tensor)] * 3)
-    return lambda level: (grid.set_values(tensor), len(isoext.marching_cubes(grid, level=level)[1]))[1]
+    return lambda level: (grid.set_values(tensor), len(isoext.marching_cubes(grid, level=level, method=how)[1]))[1]
 
 
 def make_warp(tensor, *_):
@@ -108,14 +109,14 @@ def make_conquer3d(tensor, name, k, how):
     return lambda level: len(function(places, cells, tensor.reshape(-1), iso=level)[1])
 
 
-PEERS = (("cupmb", make_cupmb, ("stored", "evaluated", "evaluated, boxes")), ("isoext", make_isoext, ("",)),
+PEERS = (("cupmb", make_cupmb, ("stored", "evaluated", "evaluated, boxes")), ("isoext", make_isoext, ("vega", "lorensen")),
          ("warp-lang", make_warp, ("",)), ("conquer3d", make_conquer3d, ("", "dual")))
 
 
 def gpu(side, runs):
     """From samples on the GPU, or a function, to a mesh there without normals, as peers do. `again`: another isovalue."""
     import torch
-    print(f"on {torch.cuda.get_device_name()}\n\n| volume | system | ms | triangles |\n|---|---|---|---|")
+    print(f"on {torch.cuda.get_device_name()}\n\n| volume | system | ms | times pmb | triangles |\n|---|---|---|---|---|")
 
     def row(system, call, level):
         def waiting():
@@ -123,7 +124,9 @@ def gpu(side, runs):
             torch.cuda.synchronize()
         waiting()
         time = fastest(waiting, runs)
-        print(f"| {name} {side}^3 | {system} | {time:.3f} | {waiting.triangles:,} |", flush=True)
+        if system == "pmb":
+            row.ours = time
+        print(f"| {name} {side}^3 | {system} | {time:.3f} | {time / row.ours:.2f} | {waiting.triangles:,} |", flush=True)
 
     k = np.pi * side / 32  # bench_common.sampled's
     axis = torch.linspace(-1, 1, side, device="cuda")
@@ -141,11 +144,11 @@ def gpu(side, runs):
             for how in ways if peer != "conquer3d" or side**3 < 1 << 29 else ():
                 try:
                     row(" ".join(filter(None, (peer, how))), make(tensor, name, k, how), level)
-                except ImportError:
-                    print(f"without {peer}: pip install {peer}")
+                except ImportError as error:  # of the peer, or of what it needs
+                    print(f"without {peer}: {error}; pip install {peer}")
                     break
                 except Exception as error:  # of any kind, by the peer
-                    print(f"| {name} {side}^3 | {peer} {how} | fails: {str(error).splitlines()[0]:.60} | |", flush=True)
+                    print(f"| {name} {side}^3 | {peer} {how} | fails: {error!r:.60} | | |", flush=True)
                 torch.cuda.empty_cache()
 
 

@@ -2,7 +2,7 @@
 """Arrays of any library as NumPy's, without a copy where the core can read them."""
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from math import isfinite
 from operator import index
 from typing import Any
@@ -33,6 +33,18 @@ def text_of(value: object) -> str:
     return type(value).__name__ if shape is None else f"shape {tuple(shape)} and dtype {dtype}"
 
 
+def _is_foreign(value: Any) -> bool:
+    """Whether NumPy would read it item by item, although it is no sequence: slowly, an image of SimpleITK as one row."""
+    protocols = "__array__", "__array_interface__", "__array_struct__"
+    if isinstance(value, Sequence) or not hasattr(value, "__getitem__") or any(hasattr(value, name) for name in protocols):
+        return False
+    try:
+        memoryview(value)
+    except TypeError:
+        return True
+    return False
+
+
 def as_numpy(value: Any, what: str) -> np.ndarray[Any, Any]:
     """A view of an array in host memory: by the buffer protocol, __array_interface__, __array__ or DLPack."""
     if isinstance(value, np.ndarray):
@@ -44,7 +56,7 @@ def as_numpy(value: Any, what: str) -> np.ndarray[Any, Any]:
     try:
         if hasattr(value, "__dlpack__") and not (hasattr(value, "__array__") or hasattr(value, "__array_interface__")):
             return np.from_dlpack(value)
-        array = np.asarray(value)
+        array = np.asarray(None if _is_foreign(value) else value)
     except Exception as error:
         raise TypeError(f"{what} with {text_of(value)} is no array that NumPy can read: {error}") from error
     if array.ndim == 0 and array.dtype.kind in "OSU":

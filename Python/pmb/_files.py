@@ -108,24 +108,32 @@ def _ply(mesh: Mesh, file: BinaryIO) -> None:
 
 
 def _stl(mesh: Mesh, file: BinaryIO) -> None:
-    corners = mesh.points[mesh.triangles]
-    facets = np.zeros(len(corners), [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    lengths = np.sqrt((normals * normals).sum(axis=1, keepdims=True))
-    facets["normal"] = np.divide(normals, lengths, out=np.zeros_like(normals), where=lengths > 0)
-    facets["corners"] = corners
-    file.write(b"PMB Contour".ljust(80) + np.uint32(len(facets)).astype("<u4").tobytes())
-    _write(file, facets)
+    file.write(b"PMB Contour".ljust(80) + np.uint32(len(mesh.triangles)).astype("<u4").tobytes())
+    for first in range(0, len(mesh.triangles), 1 << 16):
+        corners = mesh.points[mesh.triangles[first:first + (1 << 16)]]
+        facets = np.zeros(len(corners), [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        lengths = np.sqrt((normals * normals).sum(axis=1, keepdims=True))
+        facets["normal"] = np.divide(normals, lengths, out=np.zeros_like(normals), where=lengths > 0)
+        facets["corners"] = corners
+        file.write(facets.tobytes())
+
+
+def _lines(file: BinaryIO, line: bytes, rows: Any) -> None:
+    """Formats many rows at once: numpy.savetxt, a row at a time, takes three to five times as long."""
+    for first in range(0, len(rows), 1 << 12):
+        piece = rows[first:first + (1 << 12)]
+        file.write(line * len(piece) % tuple(piece.ravel().tolist()))
 
 
 def _obj(mesh: Mesh, file: BinaryIO) -> None:
-    np.savetxt(file, mesh.points, "v %.9g %.9g %.9g" if mesh.points.dtype == np.float32 else "v %.17g %.17g %.17g")
+    _lines(file, b"v %.9g %.9g %.9g\n" if mesh.points.dtype == np.float32 else b"v %.17g %.17g %.17g\n", mesh.points)
     ids = mesh.triangles.astype(np.int64) + 1
     if mesh.normals is None:
-        np.savetxt(file, ids, "f %d %d %d")
+        _lines(file, b"f %d %d %d\n", ids)
     else:
-        np.savetxt(file, mesh.normals, "vn %.9g %.9g %.9g")
-        np.savetxt(file, np.repeat(ids, 2, axis=1), "f %d//%d %d//%d %d//%d")
+        _lines(file, b"vn %.9g %.9g %.9g\n", mesh.normals)
+        _lines(file, b"f %d//%d %d//%d %d//%d\n", np.repeat(ids, 2, axis=1))
 
 
 def _vtp(mesh: Mesh, file: BinaryIO) -> None:

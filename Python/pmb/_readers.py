@@ -72,8 +72,7 @@ def _by_simpleitk(path: str) -> Scan:
             image = itk.ReadImage(path)
     if image.GetDimension() != 3:
         raise ValueError(f"{path} has {image.GetDimension()} dimensions, not 3")
-    direction = np.reshape(image.GetDirection(), (3, 3))
-    return Scan(itk.GetArrayFromImage(image).T, image.GetSpacing(), image.GetOrigin(), direction)
+    return Scan(itk.GetArrayFromImage(image).T, image.GetSpacing(), image.GetOrigin(), image.GetDirection())
 
 
 def _read_by_vtk(reader: Any, path: str) -> Any:

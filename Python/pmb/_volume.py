@@ -47,9 +47,9 @@ def _matrix(order: tuple[int, ...], spacing: Any, origin: Any, direction: Any) -
     turn = _STRAIGHT
     if direction is not None:
         given = floats(direction, "direction")
-        if given.shape != (3, 3):
+        if given.shape not in ((3, 3), (9,)):
             raise ValueError(f"direction is a 3 x 3 matrix, but has shape {given.shape}")
-        turn = given.tolist()
+        turn = given.reshape(3, 3).tolist()
     a, b, c = order
     matrix: list[float] = []
     for row, place in zip(turn, first):
@@ -85,7 +85,7 @@ class Volume:
     origin : 3 floats
         Position of sample (0, 0, 0).
     direction : (3, 3) array, optional
-        Sample (i, j, k) lies at ``origin + direction @ (spacing * (i, j, k))``.
+        Sample (i, j, k) lies at ``origin + direction @ (spacing * (i, j, k))``. Or its 9 numbers row by row, as SimpleITK's.
     mask : bool array, optional
         Of the array's shape: only cells between True samples count. One shorter along each axis: only True cells count.
         A NumPy masked array's own mask hides samples, too.

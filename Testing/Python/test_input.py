@@ -33,6 +33,17 @@ class DLPack:
         return self._device or self._values.__dlpack_device__()
 
 
+class Image:
+    """Like SimpleITK's: NumPy would read all pixels one by one, as one row."""
+    __repr__ = __str__ = lambda self: "an image"
+
+    def __len__(self):
+        return 64
+
+    def __getitem__(self, index):
+        return range(64)[index]
+
+
 def test_protocols(ball):
     expected = pmb.contour(ball, -0.5)
     memory = memoryview(array.array("d", ball.ravel())).cast("B").cast("d", ball.shape)
@@ -76,6 +87,7 @@ def test_conversions(ball):
     (DLPack(np.zeros((4, 4, 4)), (2, 0)), TypeError, ["(4, 4, 4)", "float64", "GPU"]),
     ([[[0, 1], [2]]], TypeError, ["list"]),
     ("scan.nrrd", TypeError, ["'scan.nrrd'"]),
+    (Image(), TypeError, ["an image"]),
 ])
 def test_wrong_volumes(given, error, words):
     with pytest.raises(error) as raised:
@@ -184,8 +196,8 @@ def test_interrupt():
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["contour", "float16", "array", "particles", "render", "measure"])
-def test_interrupt_within_100_ms(name):
+@pytest.mark.parametrize("name", ["contour", "float16", "array", "particles", "render", "measure", "save"])
+def test_interrupt_within_100_ms(name, tmp_path):
     """Of processor time on one thread, so that other programs of the machine do not count."""
     noise = np.random.default_rng(1).random((256, 256, 256), dtype=np.float32)
     points = np.random.default_rng(1).random((300000, 3)) * 67
@@ -197,7 +209,8 @@ def test_interrupt_within_100_ms(name):
             "array": lambda: volume.contour(2.0, arrays={"a": noise.T}),
             "particles": lambda: pmb.particles(points, 0.5, device="cpu"),
             "render": lambda: pmb.render(volume, 0.9, size=(800, 600)),
-            "measure": mesh.measure}[name]
+            "measure": mesh.measure,
+            "save": lambda: mesh.save(tmp_path / "mesh.stl")}[name]
     sent, waits = [], []
 
     def interrupt(delay):

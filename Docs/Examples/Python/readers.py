@@ -10,7 +10,7 @@ def of_simpleitk(image, isovalue):
     """The array's axes are z, y, x; its transpose has the image's, without a copy."""
     import SimpleITK
     return pmb.contour(SimpleITK.GetArrayViewFromImage(image).T, isovalue, image.GetSpacing(), image.GetOrigin(),
-                       [image.GetDirection()[row:row + 3] for row in (0, 3, 6)])
+                       image.GetDirection())
 
 
 def of_itk(image, isovalue):
