@@ -51,6 +51,8 @@ extern "C" {
 #define PMB_API /* marks what the shared library (PMB_SHARED) exports */
 #endif
 
+/* ---- results and types ---- */
+
 /* What a call returns. */
 typedef enum pmb_status {
   PMB_OK = 0,
@@ -75,6 +77,14 @@ typedef enum pmb_type {
   PMB_FLOAT32,
   PMB_FLOAT64
 } pmb_type;
+
+/* Returns a short name of a status; never NULL, static. */
+PMB_API const char *pmb_status_text(pmb_status status);
+
+/* Returns the bytes of one element, or 0 for a value outside pmb_type. */
+PMB_API size_t pmb_type_size(pmb_type type);
+
+/* ---- contexts ---- */
 
 typedef enum pmb_device {
   PMB_DEVICE_AUTOMATIC = 0, /* the GPU if one can be used and cpu_path is NULL, else the CPU (pmb_info.device_note) */
@@ -135,6 +145,53 @@ typedef struct pmb_options {
 
 #define PMB_ALL_DEVICES UINT64_MAX
 
+/* Facts about a context, its volume and its last calls. */
+typedef struct pmb_info {
+  size_t struct_size;
+  double minimum, maximum;   /* over the finite, visible samples of the volume; minimum > maximum: no such sample */
+  int64_t bricks;            /* of the bound volume */
+  int64_t active_bricks;     /* of the last isovalue counted */
+  int64_t nonfinite_bricks;  /* of the layers to extract, with a NaN or an infinity among their samples or halo */
+  int64_t bytes;             /* that the context holds now, outside the caller's volume and mesh */
+  int64_t peak_bytes;        /* the most it ever held */
+  int threads;               /* workers in use */
+  const char *path;          /* instruction set in use, e.g. "avx2"; static */
+  pmb_device device;         /* in use: PMB_DEVICE_CPU or PMB_DEVICE_GPU */
+  const char *device_note;   /* automatic: why no GPU is in use; else NULL; valid as long as the context */
+  int64_t device_bytes;      /* that the context holds on the GPU now, a shared volume included */
+  int64_t device_peak_bytes; /* the most it ever held there */
+  const char *device_name;   /* the GPU's, such as "NVIDIA H200"; NULL on the CPU; valid as long as the context */
+  int device_number;         /* of the GPU in use, counted from 1; 0 on the CPU */
+  int device_sharers;        /* contexts that have the bound volume on the GPU together, this one included */
+  int64_t uploads;           /* times that this context has brought a volume, or bricks of a large one, to the GPU */
+  int device_lost;           /* a GPU in use failed, in any call of this process, which cannot use it any more */
+  int device_count;          /* GPUs that the bound volume is divided among, else 1; on the CPU 0 */
+} pmb_info;
+
+typedef struct pmb_context pmb_context;
+
+/* Makes a context. options: NULL for the defaults. Sets *context to NULL on failure. */
+PMB_API pmb_status pmb_create(const pmb_options *options, pmb_context **context);
+
+/* Frees a context and all it holds. NULL is allowed. */
+PMB_API void pmb_destroy(pmb_context *context);
+
+/* Sets the progress hook of a context (NULL: none). */
+PMB_API void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user);
+
+/* Facts about the context; set info->struct_size first. */
+PMB_API pmb_status pmb_get_info(pmb_context *context, pmb_info *info);
+
+/* Returns the last error of this context as a sentence, or "no error"; never NULL; valid until the next call with this
+ * context. context NULL: the last error of pmb_create on this thread. */
+PMB_API const char *pmb_error(const pmb_context *context);
+
+/* Number of forks between the process of the first call and this one. If it has changed, threads from before are gone: for
+ * executors that keep threads. Any thread may call. */
+PMB_API unsigned pmb_forks(void);
+
+/* ---- volumes ---- */
+
 /* A volume of samples, borrowed: it must stay where it is and as it is until the next pmb_bind, pmb_unbind or
  * pmb_destroy. Sample (i,j,k) is samples[i * strides[0] + j * strides[1] + k * strides[2]]. */
 typedef struct pmb_volume {
@@ -172,6 +229,17 @@ typedef struct pmb_volume {
    * by the isovalue's points of the slabs below, and each cell by that of the piece's first sample. */
   int64_t first_layer, layer_count;
 } pmb_volume;
+
+/* Binds a volume: checks the descriptor, reads every sample once and keeps min and max of every brick (PMB paper,
+ * section 4.1), about 1/57 byte per float sample. Call it again when a sample or the descriptor has changed, not when
+ * only the isovalue has. A volume of the same type and dims takes over the memory of the one before, such as the next
+ * step of a time series. On failure no volume is bound. */
+PMB_API pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume);
+
+/* Forgets the volume and frees what was kept for it (a NULL context is allowed). */
+PMB_API void pmb_unbind(pmb_context *context);
+
+/* ---- surfaces ---- */
 
 /* What to extract. */
 typedef struct pmb_request {
@@ -242,6 +310,19 @@ typedef struct pmb_mesh {
   double *normal_ranges;
 } pmb_mesh;
 
+/* Counts the points and triangles of all isovalues together. Needs a bound volume.
+ * sizes: the totals. per_isovalue: NULL, or request->isovalue_count elements.
+ * On failure *sizes is {0, 0}. The isovalues are copied. */
+PMB_API pmb_status pmb_count(
+  pmb_context *context, const pmb_request *request, pmb_sizes *sizes, pmb_sizes *per_isovalue);
+
+/* Fills the arrays of `mesh` for the last successful pmb_count. May be called several times. Writes the first n points
+ * and m triangles only. Fails with PMB_INVALID if a capacity is too small and with PMB_TOO_LARGE if an id (or
+ * with `offsets` 3m) exceeds 32 bits and id_type is PMB_INT32; nothing is written then. */
+PMB_API pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh);
+
+/* ---- surfaces in OpenGL's buffers ---- */
+
 /* Buffer objects of OpenGL that a GPU can write to. */
 typedef struct pmb_gl_buffers pmb_gl_buffers;
 
@@ -250,6 +331,24 @@ typedef struct pmb_gl_mesh {
   pmb_gradient_estimator gradient_estimator;
   const double *shift, *scale; /* 3 each, or NULL: points are written as (x - shift) * scale, rounded to float once */
 } pmb_gl_mesh;
+
+/* Lets the context's GPU write to buffer objects of the OpenGL context that is current on the calling thread, by name: 3n
+ * float points, 3n float normals, 3m unsigned int triangles; 0: not wanted. They keep their memory and their names until
+ * pmb_unregister_gl. PMB_UNAVAILABLE if the context works on the CPU or on another GPU than OpenGL, or if no OpenGL context is
+ * current; *buffers is NULL then. */
+PMB_API pmb_status pmb_register_gl(
+  pmb_context *context, unsigned points, unsigned normals, unsigned triangles, pmb_gl_buffers **buffers);
+
+/* Ends what pmb_register_gl began, with the same OpenGL context current, before OpenGL deletes or resizes a buffer. NULL is
+ * allowed. The context may be destroyed before. */
+PMB_API void pmb_unregister_gl(pmb_gl_buffers *buffers);
+
+/* Fills the buffers for the last successful pmb_count, as pmb_emit fills arrays: the mesh stays on the GPU. They are registered
+ * for the context's GPU, and their OpenGL context is current. OpenGL may draw the mesh when this returns. PMB_UNAVAILABLE if
+ * the GPU has failed since; PMB_INVALID if a buffer is too small. After a failure the buffers' contents are undefined. */
+PMB_API pmb_status pmb_emit_gl(pmb_context *context, pmb_gl_buffers *buffers, const pmb_gl_mesh *mesh);
+
+/* ---- the choice of isovalues ---- */
 
 enum { PMB_HISTOGRAM_MOST = 4096, PMB_SUGGEST_BINS = 256 }; /* bins at most; of pmb_suggest */
 
@@ -265,6 +364,22 @@ typedef struct pmb_histogram_request {
   int64_t *touched; /* bricks whose range, from their least to their greatest sample, reaches into the bin; constant
                      * bricks as well, which no isovalue crosses */
 } pmb_histogram_request;
+
+/* Counts the bricks that the surface crosses for each of many isovalues, from the summary that pmb_bind made: reads no
+ * sample. Takes some 20 ns per brick and thread; on a GPU it copies the summary to the host first. Writes the arrays of
+ * request; after a failure they are 0. Same numbers for any number of threads and on a GPU. */
+PMB_API pmb_status pmb_histogram(pmb_context *context, const pmb_histogram_request *request);
+
+/* Returns the isovalue of bin 0 <= bin < request->bins: its middle. */
+PMB_API double pmb_histogram_isovalue(const pmb_histogram_request *request, int64_t bin);
+
+/* Suggests isovalues to start with, the best first, at most `most` of them: three, or as many as the histogram has valleys,
+ * if they show different surfaces. *count: how many (0: no sample is finite and visible, all are equal, or the volume has no
+ * cell). Finds them in the histogram of the samples' range, with PMB_SUGGEST_BINS bins (Docs/ALGORITHM.md says how): take
+ * them as a start, not as a measurement. Calls pmb_histogram once or several times, each with its time and its progress. */
+PMB_API pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, int64_t *count);
+
+/* ---- finished meshes ---- */
 
 /* A mesh to measure: as pmb_emit has filled it, in this or in another context, or read from elsewhere. */
 typedef struct pmb_measure_request {
@@ -297,87 +412,6 @@ typedef struct pmb_measures {
   int closed;                /* 1: each edge is used equally often in both directions (or the part has no edge) */
 } pmb_measures;
 
-/* Facts about a context, its volume and its last calls. */
-typedef struct pmb_info {
-  size_t struct_size;
-  double minimum, maximum;   /* over the finite, visible samples of the volume; minimum > maximum: no such sample */
-  int64_t bricks;            /* of the bound volume */
-  int64_t active_bricks;     /* of the last isovalue counted */
-  int64_t nonfinite_bricks;  /* of the layers to extract, with a NaN or an infinity among their samples or halo */
-  int64_t bytes;             /* that the context holds now, outside the caller's volume and mesh */
-  int64_t peak_bytes;        /* the most it ever held */
-  int threads;               /* workers in use */
-  const char *path;          /* instruction set in use, e.g. "avx2"; static */
-  pmb_device device;         /* in use: PMB_DEVICE_CPU or PMB_DEVICE_GPU */
-  const char *device_note;   /* automatic: why no GPU is in use; else NULL; valid as long as the context */
-  int64_t device_bytes;      /* that the context holds on the GPU now, a shared volume included */
-  int64_t device_peak_bytes; /* the most it ever held there */
-  const char *device_name;   /* the GPU's, such as "NVIDIA H200"; NULL on the CPU; valid as long as the context */
-  int device_number;         /* of the GPU in use, counted from 1; 0 on the CPU */
-  int device_sharers;        /* contexts that have the bound volume on the GPU together, this one included */
-  int64_t uploads;           /* times that this context has brought a volume, or bricks of a large one, to the GPU */
-  int device_lost;           /* a GPU in use failed, in any call of this process, which cannot use it any more */
-  int device_count;          /* GPUs that the bound volume is divided among, else 1; on the CPU 0 */
-} pmb_info;
-
-typedef struct pmb_context pmb_context;
-
-/* Makes a context. options: NULL for the defaults. Sets *context to NULL on failure. */
-PMB_API pmb_status pmb_create(const pmb_options *options, pmb_context **context);
-
-/* Frees a context and all it holds. NULL is allowed. */
-PMB_API void pmb_destroy(pmb_context *context);
-
-/* Binds a volume: checks the descriptor, reads every sample once and keeps min and max of every brick (PMB paper,
- * section 4.1), about 1/57 byte per float sample. Call it again when a sample or the descriptor has changed, not when
- * only the isovalue has. A volume of the same type and dims takes over the memory of the one before, such as the next
- * step of a time series. On failure no volume is bound. */
-PMB_API pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume);
-
-/* Forgets the volume and frees what was kept for it (a NULL context is allowed). */
-PMB_API void pmb_unbind(pmb_context *context);
-
-/* Counts the points and triangles of all isovalues together. Needs a bound volume.
- * sizes: the totals. per_isovalue: NULL, or request->isovalue_count elements.
- * On failure *sizes is {0, 0}. The isovalues are copied. */
-PMB_API pmb_status pmb_count(
-  pmb_context *context, const pmb_request *request, pmb_sizes *sizes, pmb_sizes *per_isovalue);
-
-/* Fills the arrays of `mesh` for the last successful pmb_count. May be called several times. Writes the first n points
- * and m triangles only. Fails with PMB_INVALID if a capacity is too small and with PMB_TOO_LARGE if an id (or
- * with `offsets` 3m) exceeds 32 bits and id_type is PMB_INT32; nothing is written then. */
-PMB_API pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh);
-
-/* Lets the context's GPU write to buffer objects of the OpenGL context that is current on the calling thread, by name: 3n
- * float points, 3n float normals, 3m unsigned int triangles; 0: not wanted. They keep their memory and their names until
- * pmb_unregister_gl. PMB_UNAVAILABLE if the context works on the CPU or on another GPU than OpenGL, or if no OpenGL context is
- * current; *buffers is NULL then. */
-PMB_API pmb_status pmb_register_gl(
-  pmb_context *context, unsigned points, unsigned normals, unsigned triangles, pmb_gl_buffers **buffers);
-
-/* Ends what pmb_register_gl began, with the same OpenGL context current, before OpenGL deletes or resizes a buffer. NULL is
- * allowed. The context may be destroyed before. */
-PMB_API void pmb_unregister_gl(pmb_gl_buffers *buffers);
-
-/* Fills the buffers for the last successful pmb_count, as pmb_emit fills arrays: the mesh stays on the GPU. They are registered
- * for the context's GPU, and their OpenGL context is current. OpenGL may draw the mesh when this returns. PMB_UNAVAILABLE if
- * the GPU has failed since; PMB_INVALID if a buffer is too small. After a failure the buffers' contents are undefined. */
-PMB_API pmb_status pmb_emit_gl(pmb_context *context, pmb_gl_buffers *buffers, const pmb_gl_mesh *mesh);
-
-/* Counts the bricks that the surface crosses for each of many isovalues, from the summary that pmb_bind made: reads no
- * sample. Takes some 20 ns per brick and thread; on a GPU it copies the summary to the host first. Writes the arrays of
- * request; after a failure they are 0. Same numbers for any number of threads and on a GPU. */
-PMB_API pmb_status pmb_histogram(pmb_context *context, const pmb_histogram_request *request);
-
-/* Returns the isovalue of bin 0 <= bin < request->bins: its middle. */
-PMB_API double pmb_histogram_isovalue(const pmb_histogram_request *request, int64_t bin);
-
-/* Suggests isovalues to start with, the best first, at most `most` of them: three, or as many as the histogram has valleys,
- * if they show different surfaces. *count: how many (0: no sample is finite and visible, all are equal, or the volume has no
- * cell). Finds them in the histogram of the samples' range, with PMB_SUGGEST_BINS bins (Docs/ALGORITHM.md says how): take
- * them as a start, not as a measurement. Calls pmb_histogram once or several times, each with its time and its progress. */
-PMB_API pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, int64_t *count);
-
 /* Measures the parts of a mesh in host memory, on the CPU's threads, also if a GPU made it. measures: one per part, with
  * struct_size set. Same values to the last bit for any number of threads. Needs no volume. Takes 4 bytes of memory per
  * point and about 4 MB per thread (8 with 64-bit ids) during the call. Fails with PMB_INVALID if an id is outside its part.
@@ -404,8 +438,7 @@ PMB_API pmb_status pmb_find_ranges(
 PMB_API pmb_status pmb_split_sheets(
   pmb_context *context, const pmb_mesh *mesh, pmb_sizes *parts, int64_t part_count, const int64_t **copied);
 
-/* Sets the progress hook of a context (NULL: none). */
-PMB_API void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user);
+/* ---- memory for the output of a GPU ---- */
 
 /* Allocates host memory that a GPU reaches directly, for the arrays of pmb_mesh: pmb_emit on a GPU then copies once less.
  * Aligned to 4096 bytes. Released memory is kept for allocations of about that size until pmb_host_trim or until the last
@@ -414,23 +447,6 @@ PMB_API void pmb_set_progress(pmb_context *context, pmb_progress progress, void 
 PMB_API void *pmb_host_allocate(size_t bytes);
 PMB_API void pmb_host_release(void *memory); /* NULL is allowed */
 PMB_API void pmb_host_trim(void);            /* frees the kept memory */
-
-/* Facts about the context; set info->struct_size first. */
-PMB_API pmb_status pmb_get_info(pmb_context *context, pmb_info *info);
-
-/* Number of forks between the process of the first call and this one. If it has changed, threads from before are gone: for
- * executors that keep threads. Any thread may call. */
-PMB_API unsigned pmb_forks(void);
-
-/* Returns the last error of this context as a sentence, or "no error"; never NULL; valid until the next call with this
- * context. context NULL: the last error of pmb_create on this thread. */
-PMB_API const char *pmb_error(const pmb_context *context);
-
-/* Returns a short name of a status; never NULL, static. */
-PMB_API const char *pmb_status_text(pmb_status status);
-
-/* Returns the bytes of one element, or 0 for a value outside pmb_type. */
-PMB_API size_t pmb_type_size(pmb_type type);
 
 #ifdef __cplusplus
 }

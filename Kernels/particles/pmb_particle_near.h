@@ -327,13 +327,13 @@ static inline int take_points(const pmb_particles *p, pmb_particle_scratch *s, i
   return list_near_points(b);
 }
 
-/* The offset of point l from particle j. */
+/* The offset of point l from particle j. Without a loop: gcc at -O2 does not unroll it, and then vectorizes none around it. */
 PMB_INLINE void near_offset(const near_points *b, int j, int l, float way[3])
 {
   const pmb_particle_near *near = &b->scratch->near;
-  for (int a = 0; a < 3; ++a) {
-    way[a] = pmb_particle_offset(b->whole[a][l], b->part[a][l], near->cell[a][j], near->fraction[a][j]);
-  }
+  way[0] = pmb_particle_offset(b->whole[0][l], b->part[0][l], near->cell[0][j], near->fraction[0][j]);
+  way[1] = pmb_particle_offset(b->whole[1][l], b->part[1][l], near->cell[1][j], near->fraction[1][j]);
+  way[2] = pmb_particle_offset(b->whole[2][l], b->part[2][l], near->cell[2][j], near->fraction[2][j]);
 }
 
 /* Multiplies an offset from particle j by the particle's shape. */

@@ -5,7 +5,7 @@ Without a kind: the filter on the CPU against vtkFlyingEdges3D and vtkContourFil
   --gpu        the same on the GPU, after a table of the passes
   --picture    time from a changed isovalue to the picture in ParaView
   --rays       ray casting against VTK's volume mappers; on a GPU the figures of a paper too
-  --particles  surfaces of particles against VTK's filters
+  --particles  surfaces of particles against splashsurf
   --scale      volumes divided among 1, 2, 4 GPUs and so on; with --cpu among 1, 2, 4 and 8 processes on the CPU
   --papers     the tables of the papers with their systems on the GPU
   --python     the Python package against scikit-image, PyMCubes and pysplashsurf

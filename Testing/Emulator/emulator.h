@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Runs CUDA kernels on the CPU, to test them where there is no GPU.
  *
- * emulator_runtime.cxx: CUDA's runtime on the host: memory of a device with a limit, streams, events, errors. Work in a stream
- *   runs at once or when something waits for it, at random, so that a missing wait shows.
+ * emulator_runtime.cxx: CUDA's runtime on the host: memory of a device with a limit, launches, errors.
+ * emulator_streams.cxx: its streams and events. Work in a stream runs at once or when something waits for it, at random, so that
+ *   a missing wait shows.
  * emulator_kernels.cxx: runs kernels. A block runs on one thread of the host, with a fiber for each of its threads; the
  *   blocks of a cooperative launch run at the same time. Fibers switch only where threads wait for each other, in an
  *   order that differs from wait to wait, so that a missing barrier shows.

@@ -1,40 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * CUDA's runtime on the CPU; see emulator.h. All devices share a limit on memory and fail together. */
-#include "emulator.h"
+#include "emulator_streams.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <chrono>
-#include <deque>
-#include <functional>
 #include <map>
 #include <mutex>
-#include <set>
 
-typedef std::function<cudaError_t()> operation;
+using namespace emulator;
 
-struct CUstream_st {
-  std::deque<operation> waiting;
-  uint64_t enqueued, done; /* numbers of operations */
-  int device;
-};
-
-struct CUevent_st {
-  int device;
-  CUstream_st *stream; /* where it was last recorded */
-  uint64_t place;      /* it is done after so many of the stream's operations */
-  std::chrono::steady_clock::time_point time;
-};
+cudaError_t emulator::failure;
+thread_local int emulator::current_device;
 
 namespace
 {
 
-std::recursive_mutex lock; /* of all variables below */
-cudaError_t failure;       /* of the device; all calls report it until the device is reset */
+std::recursive_mutex lock; /* of all variables */
 int dead;                  /* this process cannot use the device again, as with a driver after a failure */
-thread_local int current_device;
 thread_local cudaError_t last_error;
 
 struct piece {
@@ -49,100 +33,12 @@ pieces_by_address &device_memory = *new pieces_by_address();
 pieces_by_address &pinned_memory = *new pieces_by_address();
 pieces_by_address &registered_memory = *new pieces_by_address();
 std::map<emulator_any, int> &allowed_shared = *new std::map<emulator_any, int>();
-std::set<CUstream_st *> &streams = *new std::set<CUstream_st *>();
-std::set<CUevent_st *> &events = *new std::set<CUevent_st *>();
 size_t device_bytes;
-
-/* Runs a call of CUDA under the lock. Fails if the device has failed. Stores the error. */
-template <class WORK> cudaError_t call(WORK work)
-{
-  const std::lock_guard<std::recursive_mutex> guard(lock);
-  cudaError_t error = dead ? cudaErrorDevicesUnavailable : failure;
-  if (error == cudaSuccess) {
-    error = work();
-  }
-  error = error == cudaSuccess ? failure : error;
-  last_error = error == cudaSuccess ? last_error : error;
-  return error;
-}
 
 int device_count(void)
 {
   static const int count = (int)emulator_setting("PMB_EMULATOR_GPUS", 1);
   return count;
-}
-
-/* ---- streams ---- */
-
-int is_known(cudaStream_t stream)
-{
-  return streams.count(stream) != 0;
-}
-
-/* The stream, or for NULL the default stream. */
-cudaStream_t stream_of(cudaStream_t stream)
-{
-  static CUstream_st *const usual = new CUstream_st();
-  if (!stream) {
-    streams.insert(usual);
-  }
-  return stream ? stream : usual;
-}
-
-/* Runs a stream's operations up to a place. */
-void run_until(CUstream_st *stream, uint64_t place)
-{
-  while (stream->done < place && !stream->waiting.empty()) {
-    const operation next = std::move(stream->waiting.front());
-    stream->waiting.pop_front();
-    const cudaError_t error = failure == cudaSuccess ? next() : failure;
-    ++stream->done;
-    failure = error == cudaSuccess ? failure : error;
-  }
-}
-
-void run_all_streams(void)
-{
-  for (CUstream_st *stream : streams) {
-    run_until(stream, stream->enqueued);
-  }
-}
-
-cudaError_t run_stream(cudaStream_t given)
-{
-  CUstream_st *const stream = stream_of(given);
-  if (!is_known(stream)) {
-    return cudaErrorInvalidResourceHandle;
-  }
-  run_until(stream, stream->enqueued);
-  return cudaSuccess;
-}
-
-cudaError_t enqueue(cudaStream_t given, operation work)
-{
-  static uint64_t random = emulator_seed();
-  CUstream_st *const stream = stream_of(given);
-  if (!is_known(stream) || (given && given->device != current_device)) {
-    return cudaErrorInvalidResourceHandle;
-  }
-  stream->waiting.push_back(std::move(work));
-  ++stream->enqueued;
-  if (emulator_random(&random) % 4 == 0) {
-    run_until(stream, stream->enqueued);
-  }
-  return failure;
-}
-
-/* Removes the elements of the current device from a set of streams or events. */
-template <class SET> void free_of_device(SET *all)
-{
-  for (auto at = all->begin(); at != all->end();) {
-    const auto one = *at;
-    at = one->device == current_device ? all->erase(at) : std::next(at);
-    if (all->count(one) == 0 && (void *)one != (void *)stream_of(NULL)) {
-      delete one;
-    }
-  }
 }
 
 /* ---- memory ---- */
@@ -219,6 +115,18 @@ size_t limit_of_device(void)
 }
 
 } // namespace
+
+cudaError_t emulator::call(const operation &work)
+{
+  const std::lock_guard<std::recursive_mutex> guard(lock);
+  cudaError_t error = dead ? cudaErrorDevicesUnavailable : failure;
+  if (error == cudaSuccess) {
+    error = work();
+  }
+  error = error == cudaSuccess ? failure : error;
+  last_error = error == cudaSuccess ? last_error : error;
+  return error;
+}
 
 uint64_t emulator_setting(const char *name, uint64_t otherwise)
 {
@@ -304,8 +212,7 @@ cudaError_t cudaDeviceReset(void)
 {
   const std::lock_guard<std::recursive_mutex> guard(lock);
   run_all_streams();
-  free_of_device(&streams);
-  free_of_device(&events);
+  free_streams_and_events();
   free_all(&device_memory, 1);
   free_all(&pinned_memory, 1);
   free_all(&registered_memory, 0);
@@ -510,122 +417,5 @@ cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t 
       memset(memory, value, bytes);
       return cudaSuccess;
     });
-  });
-}
-
-/* ---- CUDA: streams ---- */
-
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
-{
-  return call([=] {
-    *stream = new CUstream_st();
-    (*stream)->device = current_device;
-    streams.insert(*stream);
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaStreamDestroy(cudaStream_t stream)
-{
-  return call([=] {
-    if (!is_known(stream)) {
-      return cudaErrorInvalidResourceHandle;
-    }
-    run_until(stream, stream->enqueued);
-    for (CUevent_st *event : events) {
-      event->stream = event->stream == stream ? NULL : event->stream;
-    }
-    streams.erase(stream);
-    delete stream;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaStreamSynchronize(cudaStream_t given)
-{
-  return call([=] { return run_stream(given); });
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
-{
-  return call([=] {
-    if (events.count(event) == 0) {
-      return cudaErrorInvalidResourceHandle;
-    }
-    CUstream_st *const other = event->stream;
-    const uint64_t place = event->place;
-    return enqueue(stream, [=] {
-      if (is_known(other)) {
-        run_until(other, place);
-      }
-      return failure;
-    });
-  });
-}
-
-/* ---- CUDA: events ---- */
-
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
-{
-  return call([=] {
-    *event = new CUevent_st();
-    (*event)->device = current_device;
-    events.insert(*event);
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaEventCreate(cudaEvent_t *event)
-{
-  return cudaEventCreateWithFlags(event, 0);
-}
-
-cudaError_t cudaEventDestroy(cudaEvent_t event)
-{
-  return call([=] {
-    if (events.erase(event) == 0) {
-      return cudaErrorInvalidResourceHandle;
-    }
-    delete event;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t given)
-{
-  return call([=] {
-    CUstream_st *const stream = stream_of(given);
-    if (events.count(event) == 0 || !is_known(stream)) {
-      return cudaErrorInvalidResourceHandle;
-    }
-    event->stream = stream;
-    event->place = stream->enqueued + 1;
-    return enqueue(stream, [=] {
-      if (events.count(event) != 0) {
-        event->time = std::chrono::steady_clock::now();
-      }
-      return cudaSuccess;
-    });
-  });
-}
-
-cudaError_t cudaEventSynchronize(cudaEvent_t event)
-{
-  return call([=] {
-    if (events.count(event) == 0) {
-      return cudaErrorInvalidResourceHandle;
-    }
-    if (event->stream) {
-      run_until(event->stream, event->place);
-    }
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end)
-{
-  return call([=] {
-    *milliseconds = std::chrono::duration<float, std::milli>(end->time - begin->time).count();
-    return cudaSuccess;
   });
 }

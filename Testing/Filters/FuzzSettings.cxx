@@ -54,6 +54,14 @@ void RandomIsovalues(Random& random, vtkImageData* image, Settings& settings)
   settings.Suggest = count > 0 && random.Chance(10);
 }
 
+// A component that the array has.
+void RandomComponent(Random& random, vtkImageData* image, Settings& settings)
+{
+  bool ofPoints;
+  vtkAbstractArray* array = FindArray(settings, image, ofPoints);
+  settings.Component = array ? random.Int(0, std::max(0, array->GetNumberOfComponents() - 1)) : settings.Component;
+}
+
 // In most cases the active scalars, else an array by its name or another attribute.
 void RandomSelection(Random& random, vtkImageData* image, Settings& settings)
 {
@@ -76,11 +84,9 @@ void RandomSelection(Random& random, vtkImageData* image, Settings& settings)
   const char* one = image->GetPointData()->GetArrayName(random.Int(0, 3));
   settings.Name = random.Pick<const char*>(
     { one ? one : "", one ? one : "", "samples", "samples", "samples", "", "no such array" });
-  bool ofPoints;
-  vtkAbstractArray* array = FindArray(settings, image, ofPoints);
-  if (array && random.Chance(80))
+  if (random.Chance(80))
   {
-    settings.Component = random.Int(0, std::max(0, array->GetNumberOfComponents() - 1));
+    RandomComponent(random, image, settings);
   }
 }
 
@@ -143,6 +149,9 @@ void ChangeSettings(Random& random, vtkImageData* image, Settings& settings)
       return RandomOutput(random, settings);
     case 2:
       return RandomDevice(random, settings);
+    case 3:
+      RandomComponent(random, image, settings);
+      [[fallthrough]];
     default:
       return RandomIsovalues(random, image, settings);
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Composite input: a mesh per block, as of each block alone, with the blocks' names and places; blocks that cannot be contoured;
-// levels of AMR; one warning and one summary for all.
+// levels of AMR; one warning and one summary for all. Filters and blocks share threads.
 #include "PMBTesting.h"
 
 #include "vtkAMRBox.h"
@@ -23,7 +23,9 @@
 #include "vtkUniformGrid.h"
 #include "vtkUnstructuredGrid.h"
 
+#include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <map>
 
 using namespace pmbtest;
@@ -326,10 +328,59 @@ void TestSummary()
   PMB_CHECK(Has(run(5.3), "Failed: The image has spacing"), filter->GetLastRunSummary());
   PMB_EQUAL(messages.Errors(), 1, "an error of a block");
 }
+
+// Threads of this process; 0: unknown.
+int CountThreads()
+{
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+  {
+    int threads;
+    if (word == "Threads:" && status >> threads)
+    {
+      return threads;
+    }
+  }
+  return 0;
+}
+
+// Filters that execute in turn, and blocks of a filter, share threads, which end when no filter needs them. How many start
+// depends on the machine: they start only while work is left.
+void TestThreads()
+{
+  auto image = MakeImage(101, 67, 45, VTK_FLOAT, Gyroid(8.9));
+  const int before = CountThreads();
+  vtkNew<vtkMultiBlockDataSet> blocks;
+  vtkSmartPointer<vtkPMBContourFilter> filters[6];
+  int most = before;
+  for (unsigned f = 0; f < 6; ++f)
+  {
+    vtkNew<vtkImageData> block;
+    block->ShallowCopy(image);
+    blocks->SetBlock(f, block);
+    filters[f] = vtkSmartPointer<vtkPMBContourFilter>::New();
+    filters[f]->SetInputDataObject(blocks);
+    filters[f]->SetDevice(vtkPMBContourFilter::CPU);
+    filters[f]->SetNumberOfThreads(6);
+    for (int change = 0; change < 5 || (change < 200 && most < before + 2); ++change)
+    {
+      filters[f]->SetValue(0, 0.01 * (change % 7));
+      filters[f]->Update();
+      most = std::max(most, CountThreads());
+    }
+  }
+  PMB_CHECK(most <= before + 5, most - before << " more threads where 6 are wanted");
+  PMB_CHECK(before == 0 || most > before + 1, "6 threads are wanted, and " << most - before << " were started");
+  std::fill(filters + 1, filters + 6, nullptr);
+  filters[0]->SetNumberOfThreads(2);
+  filters[0]->Update();
+  PMB_CHECK(CountThreads() <= before + 1, CountThreads() - before << " more threads where 2 are wanted");
+}
 }
 
 int TestPMBContourFilterComposite(int, char*[])
 {
+  TestThreads();
   TestSummary();
   TestTrees();
   TestOthers();

@@ -67,8 +67,8 @@ void TestUse()
   PMB_EQUAL(messages.Warnings() + messages.Errors(), 0, messages.Text());
 }
 
-// Suggestions follow the samples.
-void TestFollow()
+// Nothing is suggested for constant samples, 2D images and without the array. (Other samples: the fuzzer.)
+void TestNone()
 {
   auto image = Ball();
   vtkNew<vtkPMBContourFilter> filter;
@@ -77,15 +77,6 @@ void TestFollow()
   filter->UseSuggestedIsovalueOn();
   filter->Update();
   vtkDataArray* samples = image->GetPointData()->GetScalars();
-  for (vtkIdType i = 0; i < samples->GetNumberOfTuples(); ++i)
-  {
-    samples->SetComponent(i, 0, 5000.0 + 10.0 * samples->GetComponent(i, 0));
-  }
-  samples->Modified();
-  filter->Update();
-  const double suggested = filter->GetSuggestedIsovalues()->GetValue(0);
-  PMB_CHECK(suggested > 5100 && suggested < 5900, "other samples: " << suggested);
-  PMB_CHECK(filter->GetOutput()->GetNumberOfPolys() > 1000, "other samples: " << filter->GetLastRunSummary());
   samples->Fill(7.0);
   samples->Modified();
   filter->SetValue(0, 7.0);
@@ -182,7 +173,7 @@ void TestHistogram()
 int TestPMBContourFilterExplore(int, char*[])
 {
   TestUse();
-  TestFollow();
+  TestNone();
   TestBlocks();
   TestHistogram();
   return Result();

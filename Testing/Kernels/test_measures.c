@@ -127,13 +127,6 @@ static pmb_measures judge_measures(pmb_context *context, const test_mesh *m)
 
 /* ---- surfaces ---- */
 
-static double two_balls(double x, double y, double z)
-{
-  double left = 0.4 - sqrt((x + 0.5) * (x + 0.5) + y * y + z * z);
-  double right = 0.3 - sqrt((x - 0.5) * (x - 0.5) + y * y + z * z);
-  return left > right ? left : right;
-}
-
 /* Each edge has two triangles, but some run in the same direction: the mesh encloses nothing. */
 static void one_reversed_triangle(void)
 {
@@ -280,20 +273,6 @@ static void ids_need_not_be_in_order(void)
   free(place);
 }
 
-/* Two balls: area and volume are those of balls. */
-static void two_known_balls(void)
-{
-  test_mesh m;
-  OWNED_CONTEXT context = context_new(2, NULL);
-  OWNED_VOLUME v = volume_of_field(PMB_FLOAT64, 30, two_balls);
-  mesh_of_volume(&v.view, 0, 1, &m);
-  const pmb_measures one = judge_measures(context, &m);
-  const double area = 4 * 3.14159265 * (0.16 + 0.09), volume = 4 * 3.14159265 / 3 * (0.064 + 0.027);
-  CHECK(fabs(one.area / area - 1) < 0.025 && fabs(one.volume / volume - 1) < 0.025,
-    "area %g, volume %g; balls have %g, %g", one.area, one.volume, area, volume);
-  mesh_free(&m);
-}
-
 /* ---- errors ---- */
 
 static void refuses(pmb_context *context, const pmb_measure_request *request, const char *part)
@@ -393,7 +372,6 @@ TEST_MAIN(
   CASE(several_isovalues)
   CASE(threads_and_ids_change_nothing)
   CASE(ids_need_not_be_in_order)
-  CASE(two_known_balls)
   CASE(bad_requests)
   CASE(ids_outside_their_part)
 )
