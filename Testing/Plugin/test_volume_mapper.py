@@ -8,6 +8,7 @@ from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from plugin_testing import Messages, add_array, equal, image, load_plugin, psnr, run, share_shown, true, window_pixels
 from vtkmodules.vtkCommonCore import VTK_DOUBLE, vtkSOADataArrayTemplate
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPiecewiseFunction, vtkPlane
+from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkRenderingCore import (vtkColorTransferFunction, vtkLight, vtkRenderer, vtkRenderWindow, vtkVolume,
                                          vtkVolumeProperty)
 from vtkmodules.vtkRenderingVolume import vtkVolumeMapper
@@ -304,6 +305,36 @@ def test_ranges():
                 true(apart <= 2, f"mode {mode}, {dtype.__name__}, 2 to the {power}: differs by {apart}")
 
 
+def test_places():
+    """Direction matrix, negative spacing and extents not at 0: the picture of the plain image that a matrix moves there."""
+    cosine, sine = numpy.cos(.5), numpy.sin(.5)
+    mirror = (-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)
+    places = (("direction", {"SetDirectionMatrix": (cosine, -sine, 0, sine, cosine, 0, 0, 0, 1)},
+               (cosine, -sine, 0, 0, sine, cosine, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)),
+              ("mirrored", {"SetDirectionMatrix": (-1, 0, 0, 0, 1, 0, 0, 0, 1)}, mirror),
+              ("spacing", {"SetSpacing": (-1, 1, 1)}, mirror),
+              ("extent", {"SetOrigin": (1, 2, 3), "SetExtent": (-7, 32, 100, 135, 4, 35)},
+               (1, 0, 0, -6, 0, 1, 0, 102, 0, 0, 1, 7, 0, 0, 0, 1)))
+    for what, settings, elements in places:
+        for mode in (vtkVolumeMapper.COMPOSITE_BLEND, vtkVolumeMapper.ISOSURFACE_BLEND,
+                     vtkVolumeMapper.MAXIMUM_INTENSITY_BLEND):
+            pictures, matrix = [], vtkMatrix4x4()
+            matrix.DeepCopy(elements)
+            for is_placed in (True, False):
+                image = gyroid()
+                image.SetOrigin(0, 0, 0)
+                for name, value in settings.items() if is_placed else ():
+                    getattr(image, name)(*value)
+                look = property_of(ISOVALUE if mode == vtkVolumeMapper.ISOSURFACE_BLEND else None)
+                volume = volume_of(vtkPMBVolumeMapper(), image, mode, look)
+                if not is_placed:
+                    volume.SetUserMatrix(matrix)
+                pictures.append(Scene(volume).pixels())
+            true(abs(pictures[0] - pictures[1]).max() <= 1, f"{what}, mode {mode}: another picture")
+            shown = share_shown(pictures[0], 5)
+            true(shown > .1, f"{what}, mode {mode}: {shown:.2f} of the pixels show something")
+
+
 def test_bad_settings():
     """Cameras and functions that no picture can be made of: an error that says what, and the picture again after them."""
     def spoil(scene, look):
@@ -411,5 +442,5 @@ def test_odd_input():
 
 
 run(test_blend_modes, test_pre_integration, test_one_component, test_gradient_opacity, test_cut, test_many_lights,
-    test_colored_by_another_array, test_bad_colors, test_left_to_vtk, test_ranges, test_bad_settings,
+    test_colored_by_another_array, test_bad_colors, test_left_to_vtk, test_ranges, test_places, test_bad_settings,
     test_questions, test_windows_end, test_odd_input)
