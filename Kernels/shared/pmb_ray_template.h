@@ -344,8 +344,9 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_enter_brick)(
     const float low = enter + ray->shift - margin, high = leave + ray->shift + margin;
     const int is_first = enter == 0 && PMB_RAY_DOES(mode, PMB_RAY_REDUCES), is_last = !(leave + near < ray->leave);
     const int last = walk->last;
-    const int from = (int)(pairs || is_first ? floorf(low) : ceilf(low));
-    walk->last = (int)(PMB_RAY_DOES(mode, PMB_RAY_SKIPS) || is_last ? ceilf(high) : floorf(high));
+    const float half = mode == PMB_RAY_COMPOSITE ? 0.5f : 0; /* the middle of a part is in the brick */
+    const int from = (int)(pairs || is_first ? floorf(low) : ceilf(enter > 0 ? low + half : low));
+    walk->last = (int)(pairs || is_last ? ceilf(high) : floorf(high + half));
     if (walk->next > last && from >= walk->next) {
       walk->next = from;
       walk->value = (PMB_T_REAL)INFINITY;
