@@ -256,7 +256,7 @@ void pmb_destroy(pmb_context *context)
   if (context) {
     pmb_unbind(context);
     context->backend->destroy(context);
-    pmb_crew_free();
+    pmb_end_idle_threads();
     pmb_free_parts(context, NULL, 0);
     pmb_memory memory = context->memory;
     pmb_memory_give(&memory, context);

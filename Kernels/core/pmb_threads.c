@@ -309,7 +309,7 @@ void pmb_crew_make(pmb_crew *crew, int threads, pmb_executor executor)
   crew->spins = crew->workers <= cores;
 }
 
-void pmb_crew_free(void)
+void pmb_end_idle_threads(void)
 {
   lock_list();
   pmb_thread *threads = idle;

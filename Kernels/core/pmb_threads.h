@@ -26,7 +26,7 @@ typedef struct pmb_crew {
 void pmb_crew_make(pmb_crew *crew, int threads, pmb_executor executor);
 
 /* Ends the core's idle threads. Crews that run loops later start threads again. */
-void pmb_crew_free(void);
+void pmb_end_idle_threads(void);
 
 /* Runs body(arg, worker, i) for every i in [0, count). A worker takes the lowest i that is left. Returns 0 if the progress
  * hook asked to stop (some i may then be missing), else 1. A thread that cannot be started only makes the loop slower. */
