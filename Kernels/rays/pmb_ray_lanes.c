@@ -66,7 +66,7 @@ static void set_places(ray_lanes *s)
     const float r = (float)s->next[l] - s->shift[l];
     s->low[l] = pmb_ray_place(s->shift[l], s->leave[l], s->next[l] - 1);
     s->part[l] = pmb_ray_counted(s->begin[l], s->stop[l], r - 1, r);
-    s->r[l] = pmb_ray_place(s->shift[l], s->leave[l], s->next[l]);
+    s->r[l] = pmb_ray_value_at(s->job->mode, s->low[l], pmb_ray_place(s->shift[l], s->leave[l], s->next[l]));
     s->next[l] += 1;
   }
 }

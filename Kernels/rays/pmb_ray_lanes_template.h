@@ -304,7 +304,7 @@ static uint32_t PMB_T_NAME(mend_samples)(ray_lanes *s, PMB_T_NAME(typed) * v, ui
     PMB_T_NAME(pmb_ray_walk) *walk = &v->walk[l];
     PMB_T_NAME(pmb_ray_cell) cell;
     PMB_T_REAL before = (PMB_T_REAL)NAN;
-    v->value[l] = PMB_T_NAME(pmb_ray_sample)(job, &s->ray[l], s->next[l] - 1, pairs, walk, &cell, &before);
+    v->value[l] = PMB_T_NAME(pmb_ray_sample)(job, job->mode, &s->ray[l], s->next[l] - 1, walk, &cell, &before);
     v->before[l] =
       job->mode == PMB_RAY_SEGMENTS ? (PMB_T_REAL)PMB_T_NAME(pmb_ray_span_place_of)(job, before) : before;
     s->low[l] = walk->low;

@@ -97,4 +97,10 @@ PMB_INLINE float pmb_ray_at(float origin, float step, float r)
   return origin + step * r;
 }
 
+/* The place of the value of a part from `low` to `high`. */
+PMB_INLINE float pmb_ray_value_at(int mode, float low, float high)
+{
+  return mode == PMB_RAY_COMPOSITE ? 0.5f * (low + high) : high;
+}
+
 #endif

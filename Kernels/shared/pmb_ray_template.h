@@ -344,8 +344,9 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_enter_brick)(
     const float low = enter + ray->shift - margin, high = leave + ray->shift + margin;
     const int is_first = enter == 0 && PMB_RAY_DOES(mode, PMB_RAY_REDUCES), is_last = !(leave + near < ray->leave);
     const int last = walk->last;
-    const int from = (int)(pairs || is_first ? floorf(low) : ceilf(low));
-    walk->last = (int)(pairs || is_last ? ceilf(high) : floorf(high));
+    const float half = mode == PMB_RAY_COMPOSITE ? 0.5f : 0; /* the middle of a part is in the brick */
+    const int from = (int)(pairs || is_first ? floorf(low) : ceilf(enter > 0 ? low + half : low));
+    walk->last = (int)(pairs || is_last ? ceilf(high) : floorf(high + half));
     if (walk->next > last && from >= walk->next) {
       walk->next = from;
       walk->value = (PMB_T_REAL)INFINITY;
@@ -354,27 +355,29 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_enter_brick)(
   walk->enter = pmb_ray_next_brick(job, ray, axis, &walk->brick) ? leave : ray->leave;
 }
 
-/* Finds the part of the ray that sample k stands for, and the value at its end; NaN: none. Without a value in the sample's cell, or
- * if both is set in the cell before, the part is in the last cells that have one. *before: for both, the value at its beginning. */
-PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_sample)(const pmb_ray_job *job, const pmb_ray *ray, int k, int both,
+/* Finds the part of the ray that sample k stands for, and the value at its end, in mode composite in its middle; NaN: none. Without a
+ * value there, or in modes of pairs in the cell before, the part is in the last cells that have one. *before: of pairs, the value at
+ * its beginning. walk->high: the place of the value. */
+PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_sample)(const pmb_ray_job *job, int mode, const pmb_ray *ray, int k,
   PMB_T_NAME(pmb_ray_walk) * walk, PMB_T_NAME(pmb_ray_cell) * cell, PMB_T_REAL *before)
 {
-  walk->low = pmb_ray_place(ray->shift, ray->leave, k - 1);
-  walk->high = pmb_ray_place(ray->shift, ray->leave, k);
+  const int pairs = PMB_RAY_DOES(mode, PMB_RAY_PAIRS);
+  float low = pmb_ray_place(ray->shift, ray->leave, k - 1), high = pmb_ray_place(ray->shift, ray->leave, k);
+  walk->low = low;
+  walk->high = pmb_ray_value_at(mode, low, high);
   walk->part = pmb_ray_counted(ray->begin, pmb_ray_stop(ray), (float)k - ray->shift - 1, (float)k - ray->shift);
   PMB_T_REAL value = PMB_T_NAME(pmb_ray_value)(job, ray, walk->high, cell);
-  if (!(value == value) || (both && !(*before == *before))) {
+  if (!(value == value) || (pairs && !(*before == *before))) {
     const pmb_ray copy = *ray; /* as in pmb_ray_gradient */
-    float low = walk->low, high = walk->high;
     value = (PMB_T_REAL)NAN;
     if (PMB_T_NAME(pmb_ray_find_valid)(job, &copy, &low, &high)) {
-      if (both) {
+      if (pairs) {
         *before = PMB_T_NAME(pmb_ray_value)(job, ray, low, cell);
       }
-      value = PMB_T_NAME(pmb_ray_value)(job, ray, high, cell);
       walk->low = low;
-      walk->high = high;
+      walk->high = pmb_ray_value_at(mode, low, high);
       walk->part = pmb_ray_counted(ray->begin, pmb_ray_stop(ray), low, high);
+      value = PMB_T_NAME(pmb_ray_value)(job, ray, walk->high, cell);
     }
   }
   return value;
@@ -385,7 +388,7 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_look)(const pmb_ray_job *job, int mode, const 
   PMB_T_NAME(pmb_ray_walk) * walk, PMB_T_NAME(pmb_ray_cell) * cell, pmb_ray_entry *entry)
 {
   PMB_T_REAL before = walk->value;
-  const PMB_T_REAL value = PMB_T_NAME(pmb_ray_sample)(job, ray, at, mode == PMB_RAY_ISOSURFACE, walk, cell, &before);
+  const PMB_T_REAL value = PMB_T_NAME(pmb_ray_sample)(job, mode, ray, at, walk, cell, &before);
   if (mode == PMB_RAY_ISOSURFACE) {
     int crossed = 0;
     walk->value = walk->high == pmb_ray_place(ray->shift, ray->leave, at) ? value : (PMB_T_REAL)NAN;
@@ -429,7 +432,8 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_look_between)(const pmb_ray_job *job, const pm
   walk->part = pmb_ray_counted(ray->begin, pmb_ray_stop(ray), (float)at - ray->shift - 1, (float)at - ray->shift);
   if (at <= walk->last && !(front == front && back == back)) {
     PMB_T_REAL value = (PMB_T_REAL)NAN;
-    back = PMB_T_NAME(pmb_ray_span_place_of)(job, PMB_T_NAME(pmb_ray_sample)(job, ray, at, 1, walk, cell, &value));
+    back = PMB_T_NAME(pmb_ray_span_place_of)(
+      job, PMB_T_NAME(pmb_ray_sample)(job, PMB_RAY_SEGMENTS, ray, at, walk, cell, &value));
     from = PMB_T_NAME(pmb_ray_span_place_of)(job, value);
   }
   if (!(PMB_IS_FINITE(from) && back == back && walk->part > 0)) {

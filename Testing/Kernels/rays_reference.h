@@ -177,16 +177,17 @@ static inline double rr_opacity(const rr_scene *s, const rr_ray *ray, double t, 
   return length > 0 ? 1 - pow(1 - factor * of_a_step, length / s->step) : 0;
 }
 
-/* Each sample stands for the length since the one before. */
+/* The value in the middle stands for the part between two samples. */
 static inline void rr_composite(const rr_scene *s, const rr_ray *ray, const double *t, int64_t count, rr_sum *sum)
 {
   for (int64_t n = 1; n < count; n++) {
-    double color[4], a, b;
-    if (!rr_part(s, ray, t, n, 0, &a, &b)) continue;
-    rr_lookup(s->r, rr_value(s, ray, b, 0), color);
-    rr_shade(s, ray, b, color);
+    double color[4], a = t[n - 1], b = t[n];
+    if (isnan(rr_value(s, ray, (a + b) / 2, 0)) && !rr_narrow(s, ray, &a, &b)) continue;
+    const double middle = (a + b) / 2;
+    rr_lookup(s->r, rr_value(s, ray, middle, 0), color);
+    rr_shade(s, ray, middle, color);
     const double of_a_step = 1 - pow(1 - color[3], s->step / s->r->table_unit);
-    if (rr_add(sum, color, rr_opacity(s, ray, b, of_a_step, rr_counted(ray, a, b)))) return;
+    if (rr_add(sum, color, rr_opacity(s, ray, middle, of_a_step, rr_counted(ray, a, b)))) return;
   }
 }
 
