@@ -451,7 +451,8 @@ PMB_INLINE float pmb_ray_toward(const pmb_ray_job *job, const pmb_ray *ray, floa
   const float dims = dim[0] + distance * (dim[1] + distance * dim[2]), cosine = (float)(along / length);
   float arrives = dim[0] + dim[1] + dim[2] > 0 ? 1 / (dims > 1e-30f ? dims : 1e-30f) : 1;
   if (light->cone_cosine > 0) {
-    arrives *= along >= (double)light->cone_cosine * length ? pmb_ray_power(cosine, light->exponent) : 0;
+    /* Where the light is, along and length are 0, and cosine NaN. */
+    arrives *= along > (double)light->cone_cosine * length ? pmb_ray_power(cosine, light->exponent) : 0;
   }
   return arrives;
 }
