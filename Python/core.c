@@ -458,9 +458,13 @@ static PyObject* forget_particles(PyObject* object, PyObject* unused)
 {
   (void)unused;
   context* self = (context*)object;
+  if (!begin(self))
+  {
+    return NULL;
+  }
   pmb_particles_destroy(self->particles);
   self->particles = NULL;
-  return Py_NewRef(Py_None);
+  return none_if(end(self, PMB_OK));
 }
 
 static PyObject* cast_rays(PyObject* object, PyObject* args)

@@ -345,9 +345,11 @@ static PyObject* host_allocate(PyObject* unused, PyObject* bytes)
   {
     return NULL;
   }
+  const int before = pmb_device_of_thread();
   PyThreadState* thread = PyEval_SaveThread(); /* pinning takes long */
   void* found = pmb_host_allocate(size);
   PyEval_RestoreThread(thread);
+  pmb_return_to_device(before);
   return PyLong_FromVoidPtr(found);
 }
 
@@ -355,7 +357,9 @@ static PyObject* host_allocate(PyObject* unused, PyObject* bytes)
 static PyObject* host_release(PyObject* unused, PyObject* address)
 {
   (void)unused;
+  const int before = pmb_device_of_thread();
   pmb_host_release(PyLong_AsVoidPtr(address));
+  pmb_return_to_device(before);
   return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
@@ -363,29 +367,37 @@ static PyObject* host_release(PyObject* unused, PyObject* address)
 static PyObject* host_trim(PyObject* unused, PyObject* no_arguments)
 {
   (void)unused, (void)no_arguments;
+  const int before = pmb_device_of_thread();
   PyThreadState* thread = PyEval_SaveThread();
   pmb_host_trim();
   PyEval_RestoreThread(thread);
+  pmb_return_to_device(before);
   return Py_NewRef(Py_None);
 }
 
-/* device_of(address): the number of the GPU whose memory this is, -1 for other memory. */
-static PyObject* device_of(PyObject* unused, PyObject* address)
+/* The number of the GPU whose memory this is, -1 for other memory. */
+static int find_gpu(unsigned long long address)
 {
-  (void)unused;
-  const uintptr_t memory_address = (uintptr_t)PyLong_AsUnsignedLongLongMask(address);
   int device = -1;
 #ifdef PMB_CUDA
   struct cudaPointerAttributes found;
-  if (cudaPointerGetAttributes(&found, (const void*)memory_address) == cudaSuccess &&
+  if (cudaPointerGetAttributes(&found, (const void*)(uintptr_t)address) == cudaSuccess &&
     (found.type == cudaMemoryTypeDevice || found.type == cudaMemoryTypeManaged))
   {
     device = found.device;
   }
   cudaGetLastError();
 #else
-  (void)memory_address;
+  (void)address;
 #endif
+  return device;
+}
+
+/* device_of(address): see find_gpu. */
+static PyObject* device_of(PyObject* unused, PyObject* address)
+{
+  (void)unused;
+  const int device = find_gpu(PyLong_AsUnsignedLongLongMask(address));
   return PyErr_Occurred() ? NULL : PyLong_FromLong(device);
 }
 
@@ -416,6 +428,27 @@ static PyObject* memory_of(PyObject* unused, PyObject* device)
   return PyErr_Occurred() ? NULL : PyLong_FromUnsignedLongLong(bytes);
 }
 
+/* call_on(device, function): its result, with this GPU the thread's current one meanwhile. */
+static PyObject* call_on(PyObject* unused, PyObject* args)
+{
+  (void)unused;
+  int device;
+  PyObject* function;
+  if (!PyArg_ParseTuple(args, "iO", &device, &function))
+  {
+    return NULL;
+  }
+#ifdef PMB_CUDA
+  const int before = pmb_device_of_thread();
+  cudaSetDevice(device); /* if it fails, the function says more */
+  PyObject* result = PyObject_CallNoArgs(function);
+  pmb_return_to_device(before);
+  return result;
+#else
+  return PyObject_CallNoArgs(function);
+#endif
+}
+
 /* copy_memory(to, from, bytes): between a GPU and the host, in the order of the legacy default stream. */
 static PyObject* copy_memory(PyObject* unused, PyObject* args)
 {
@@ -426,11 +459,18 @@ static PyObject* copy_memory(PyObject* unused, PyObject* args)
     return NULL;
   }
 #ifdef PMB_CUDA
+  const int before = pmb_device_of_thread(), of_target = find_gpu(to),
+            gpu = of_target < 0 ? find_gpu(from) : of_target;
   PyThreadState* thread = PyEval_SaveThread();
+  if (gpu >= 0) /* other GPUs do not reach its pool */
+  {
+    cudaSetDevice(gpu);
+  }
   const cudaError_t error =
     cudaMemcpy((void*)(uintptr_t)to, (const void*)(uintptr_t)from, (size_t)bytes, cudaMemcpyDefault);
   cudaGetLastError();
   PyEval_RestoreThread(thread);
+  pmb_return_to_device(before);
   if (error != cudaSuccess)
   {
     return PyErr_Format(PyExc_RuntimeError, "the GPU copied no %llu bytes: %s", bytes, cudaGetErrorString(error));
@@ -543,8 +583,9 @@ static PyMethodDef functions[] = { { "host_allocate", host_allocate, METH_O, NUL
   { "host_release", host_release, METH_O, NULL }, { "host_trim", host_trim, METH_NOARGS, NULL },
   { "read_dlpack", read_dlpack, METH_O, NULL }, { "write_dlpack", write_dlpack, METH_VARARGS, NULL },
   { "device_of", device_of, METH_O, NULL }, { "free_memory", free_memory, METH_NOARGS, NULL },
-  { "memory_of", memory_of, METH_O, NULL }, { "copy_memory", copy_memory, METH_VARARGS, NULL },
-  { "finish_picture", finish_picture, METH_VARARGS, NULL }, { NULL, NULL, 0, NULL } };
+  { "memory_of", memory_of, METH_O, NULL }, { "call_on", call_on, METH_VARARGS, NULL },
+  { "copy_memory", copy_memory, METH_VARARGS, NULL }, { "finish_picture", finish_picture, METH_VARARGS, NULL },
+  { NULL, NULL, 0, NULL } };
 
 int pmb_add_device(PyObject* module)
 {

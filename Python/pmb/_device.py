@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import code_of, text_of
-from ._core import Memory, copy_memory, read_dlpack, write_dlpack
+from ._core import Memory, call_on, copy_memory, read_dlpack, write_dlpack
 from ._core import device_of as gpu_of
 
 _CUDA, _MANAGED = 2, 13  # DLPack's device types
@@ -59,7 +59,9 @@ def as_view(value: Any, what: str) -> View:
         # An interface with a stream comes first: CuPy's DLPack has wrong negative strides.
         seen = getattr(value, "__cuda_array_interface__", {})
         if hasattr(value, "__dlpack__") and "stream" not in seen:
-            owner, address, _, _, code, bits, lanes, shape, strides = read_dlpack(value.__dlpack__(stream=LEGACY))
+            # PyTorch exports only from the thread's current GPU.
+            capsule = call_on(value.__dlpack_device__()[1], lambda: value.__dlpack__(stream=LEGACY))
+            owner, address, _, _, code, bits, lanes, shape, strides = read_dlpack(capsule)
             if code not in _KINDS or lanes != 1:
                 raise TypeError(f"its DLPack type is code {code} with {bits} bits and {lanes} lanes")
             dtype = np.dtype(_KINDS[code] + str(bits // 8))

@@ -7,6 +7,7 @@ import pytest
 from conftest import contour_at_once, make_ball
 
 import pmb
+from pmb._core import free_memory
 
 
 pytestmark = pytest.mark.skipif(pmb.find_device().kind != "cuda", reason="there is no GPU, or this build has no CUDA")
@@ -109,17 +110,27 @@ def test_readers(ball):
     assert len(again) == 3
 
 
-def test_current_gpu_stays(ball):
-    """A volume of another GPU than the thread's current one leaves it current for PyTorch, and its mesh lies there."""
+def test_current_gpu_stays():
+    """Calls for arrays of another GPU than the current one leave that current for PyTorch. What they make lies there."""
     torch = pytest.importorskip("torch")
     if torch.cuda.device_count() < 2:
         pytest.skip("needs two GPUs")
+    ball, cloud = make_ball(shape=(60, 60, 60)), np.random.default_rng(3).random((500, 3)) * 10
     assert torch.zeros(1, device="cuda").device.index == 0
-    volume = pmb.Volume(torch.from_numpy(ball).to("cuda:1"))
-    mesh = volume.contour(-0.5)
-    volume.close()
-    assert torch.cuda.current_device() == 0 and mesh.points.device == 1
-    same(mesh, pmb.contour(ball, -0.5, device="cpu"))
+    for device in ("cuda:1", "cuda:0", "cuda:1"):
+        there = torch.from_numpy(ball).to(device)
+        volume = pmb.Volume(there)
+        mesh = volume.contour(-0.5)
+        volume.close()
+        made = [mesh.points, pmb.render(there, -0.5, size=(64, 48)), pmb.DeviceArray.from_host(ball, int(device[-1])),
+                pmb.particles(torch.from_numpy(cloud).to(device), 0.5).points]
+        assert [array.device for array in made] == [int(device[-1])] * len(made)
+        same(mesh, pmb.contour(ball, -0.5, device="cpu"))
+        assert [len(array.numpy()) > 0 for array in made] == [True] * len(made)
+        pmb.contour(ball, -0.5, device=device), pmb.render(ball, -0.5, size=(64, 48), device=device)
+        del mesh, made
+        free_memory()
+        assert torch.cuda.current_device() == 0
 
 
 def test_particles():
