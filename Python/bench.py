@@ -90,6 +90,7 @@ def make_isoext(tensor, name, k, how):
 
 def make_warp(tensor, *_):
     import warp.geometry
+    warp.init()
     cubes = warp.geometry.IsoSurfaceMarchingCubes(*tensor.shape)
     return lambda level: (cubes.surface(warp.from_torch(tensor), level), len(cubes.indices) // 3)[1]
 
