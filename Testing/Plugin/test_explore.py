@@ -119,14 +119,17 @@ def live_undo():
 
 
 def live_trace():
-    """A trace has the moves of the slider."""
+    """A trace that is played again moves the slider."""
     proxy = contour(ball_in_noise(), Isosurfaces=[50.0])
     proxy.Live = 1
     proxy.UpdatePipeline()
     smtrace.start_trace()
     proxy.SMProxy.GetProperty("LiveIsovalue").SetUncheckedElement(0, 51.0)
     text = smtrace.stop_trace()
-    true(".Isosurfaces = [51.0]" in text, f"the trace: {text}")
+    proxy.Isosurfaces = [50.0]
+    simple.SetActiveSource(proxy)
+    exec(text, {})
+    equal(list(proxy.Isosurfaces), [51.0], f"the isovalue after {text}")
 
 
 def histogram():
