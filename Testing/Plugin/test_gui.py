@@ -372,6 +372,18 @@ def settings_page(window):
     window.check_quiet()
 
 
+def panel_can_be_missing(window):
+    """With PMB_WITHOUT=panel: ParaView's own widgets, with which the filter works."""
+    from gui_testing import QtWidgets
+    equal(os.environ.get("PMB_WITHOUT"), "panel", "PMB_WITHOUT")
+    contoured(window)
+    window.set_isovalue(0, "45.5")
+    window.apply()
+    check_sound(window, "without the panel")
+    names = {widget.metaObject().className() for widget in window.main.findChildren(QtWidgets.QWidget)}
+    equal([name for name in names if "PMB" in name], [], "the plugin's own widgets")
+
+
 if __name__ == "__main__":
     gui_testing.launch(__file__, ["apply_and_change", "isovalue_histogram", "fine_slider", "undo_and_redo", "every_property",
                                   "greyed_out", "question_mark", "settings_page", "histogram", "pictures"], sys.argv[1:])

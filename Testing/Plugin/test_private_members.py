@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What vtkPMBPrivateMembers.h reaches of VTK and ParaView, taken away one by one ($PMB_WITHOUT), as in a version that lacks
-it: the feature is off, the picture of a surface and its bounds stay. The panel's symbol is missing here, as in all programs
-without a window."""
+it: the feature is off, the picture of a surface and its bounds stay. (The panel: test_gui.py.)"""
 import os
 import subprocess
 import sys
