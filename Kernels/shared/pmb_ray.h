@@ -4,9 +4,8 @@
  * Coordinates are sample indices. A place on a ray is a number of steps r from `origin`, where the ray enters the volume. The ray
  * is sampled there, at whole multiples of the step from the near plane, and where it leaves. A sample stands for the part of the
  * ray since the one before; if its cell has no value, for the part in the last cells before that have one. In mode composite the part
- * has the value of its middle. A ray goes from brick to
- * brick and skips those whose range shows nothing. It finds a surface between two samples on different sides of the isovalue, then
- * refines its place in the trilinear function. */
+ * has the value of its middle. A ray goes from brick to brick and skips those whose range shows nothing. It finds a surface between two
+ * samples on different sides of the isovalue, then refines its place in the trilinear function. */
 #ifndef PMB_RAY_H
 #define PMB_RAY_H
 
