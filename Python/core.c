@@ -228,12 +228,7 @@ static PyObject* unbind(PyObject* object, PyObject* unused)
 {
   (void)unused;
   context* self = (context*)object;
-  if (!begin(self))
-  {
-    return NULL;
-  }
-  pmb_unbind(self->core);
-  return none_if(end(self, PMB_OK));
+  return none_if(begin(self) && end(self, (pmb_unbind(self->core), PMB_OK)));
 }
 
 static PyObject* count(PyObject* object, PyObject* args)
