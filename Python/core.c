@@ -145,10 +145,7 @@ static PyObject* context_new(PyTypeObject* type, PyObject* args, PyObject* keywo
     .device_number = number,
     .devices = number > 0 ? 0 : PMB_ALL_DEVICES };
   self->on_gpu = device != PMB_DEVICE_CPU;
-  self->device = self->on_gpu ? pmb_device_of_thread() : -1;
-  self->thread = PyEval_SaveThread(); /* CUDA takes a while to start */
-  const pmb_status status = pmb_create(&options, &self->core);
-  if (!end(self, status))
+  if (!begin(self) || !end(self, pmb_create(&options, &self->core))) /* CUDA takes a while to start */
   {
     Py_DECREF(self);
     return NULL;
@@ -199,13 +196,13 @@ static PyObject* get_info(PyObject* object, PyObject* unused)
 static PyObject* bind(PyObject* object, PyObject* args)
 {
   context* self = (context*)object;
-  unsigned long long samples, sample_flags, cell_flags, stream;
+  unsigned long long samples, sample_flags, cell_flags;
   long long d[3], s[3];
   int type, on_device;
   double m[12];
-  if (!PyArg_ParseTuple(args, "Ki(LLL)(LLL)(dddddddddddd)KKiK", &samples, &type, &d[0], &d[1], &d[2], &s[0], &s[1],
+  if (!PyArg_ParseTuple(args, "Ki(LLL)(LLL)(dddddddddddd)KKi", &samples, &type, &d[0], &d[1], &d[2], &s[0], &s[1],
         &s[2], &m[0], &m[1], &m[2], &m[3], &m[4], &m[5], &m[6], &m[7], &m[8], &m[9], &m[10], &m[11], &sample_flags,
-        &cell_flags, &on_device, &stream))
+        &cell_flags, &on_device))
   {
     return NULL;
   }
@@ -218,17 +215,26 @@ static PyObject* bind(PyObject* object, PyObject* args)
     .cell_flags = (const uint8_t*)(uintptr_t)cell_flags,
     .hidden_sample_bits = 1,
     .hidden_cell_bits = 1,
-    .on_device = on_device,
-    .stream = (void*)(uintptr_t)stream };
+    .on_device = on_device };
   memcpy(volume.index_to_world, m, sizeof(m));
   return none_if(begin(self) && end(self, pmb_bind(self->core, &volume)));
 }
 
-static PyObject* unbind(PyObject* object, PyObject* unused)
+/* unbind(most): forgets the volume, if it has more than so many bytes on a GPU. */
+static PyObject* unbind(PyObject* object, PyObject* most)
 {
-  (void)unused;
   context* self = (context*)object;
-  return none_if(begin(self) && end(self, (pmb_unbind(self->core), PMB_OK)));
+  const long long bytes = PyLong_AsLongLong(most);
+  pmb_info info = { .struct_size = sizeof(info) };
+  if (PyErr_Occurred() || !begin(self))
+  {
+    return NULL;
+  }
+  if (pmb_get_info(self->core, &info) == PMB_OK && info.device_bytes > bytes)
+  {
+    pmb_unbind(self->core);
+  }
+  return none_if(end(self, PMB_OK));
 }
 
 static PyObject* count(PyObject* object, PyObject* args)
@@ -309,12 +315,12 @@ static PyObject* emit(PyObject* object, PyObject* args)
 {
   context* self = (context*)object;
   long long n, m;
-  unsigned long long points, normals, gradients, triangles, cells, stream;
+  unsigned long long points, normals, gradients, triangles, cells;
   int of_particles, point_type, id_type, estimator, on_device;
   PyObject* list;
   Py_ssize_t attribute_count;
-  if (!PyArg_ParseTuple(args, "iLLKiKKKiKiOiK", &of_particles, &n, &m, &points, &point_type, &normals, &gradients,
-        &triangles, &id_type, &cells, &estimator, &list, &on_device, &stream))
+  if (!PyArg_ParseTuple(args, "iLLKiKKKiKiOi", &of_particles, &n, &m, &points, &point_type, &normals, &gradients,
+        &triangles, &id_type, &cells, &estimator, &list, &on_device))
   {
     return NULL;
   }
@@ -331,7 +337,6 @@ static PyObject* emit(PyObject* object, PyObject* args)
   mesh.attribute_count = attribute_count;
   mesh.gradient_estimator = (pmb_gradient_estimator)estimator;
   mesh.on_device = on_device;
-  mesh.stream = (void*)(uintptr_t)stream;
   const int ok =
     begin(self) && end(self, of_particles ? pmb_particles_emit(self->particles, &mesh) : pmb_emit(self->core, &mesh));
   free(attributes);
@@ -427,17 +432,15 @@ static PyObject* count_particles(PyObject* object, PyObject* args)
   pmb_particle_request request = { .struct_size = sizeof(request) };
   pmb_particle_sizes sizes = { .struct_size = sizeof(sizes) };
   int kernel, normals;
-  unsigned long long stream;
-  if (!PyArg_ParseTuple(args, "O&dddidO&O&O&O&iiiK", parse_array, &request.positions, &request.spacing,
+  if (!PyArg_ParseTuple(args, "O&dddidO&O&O&O&iii", parse_array, &request.positions, &request.spacing,
         &request.isovalue, &request.radius, &kernel, &request.smoothing, parse_array, &request.radii, parse_array,
         &request.masses, parse_array, &request.densities, parse_array, &request.weights, &normals,
-        &request.anisotropic, &request.on_device, &stream))
+        &request.anisotropic, &request.on_device))
   {
     return NULL;
   }
   request.kernel = (pmb_particle_kernel)kernel;
   request.normals = (pmb_particle_normals)normals;
-  request.stream = (void*)(uintptr_t)stream;
   if (!begin(self))
   {
     return NULL;
@@ -554,11 +557,10 @@ static PyObject* local_ranges(PyObject* unused, PyObject* args)
 /* --- the module ------------------------------------------------------------------------------------------------------ */
 
 static PyMethodDef methods[] = { { "set_progress", set_progress, METH_O, NULL },
-  { "info", get_info, METH_NOARGS, NULL }, { "bind", bind, METH_VARARGS, NULL },
-  { "unbind", unbind, METH_NOARGS, NULL }, { "count", count, METH_VARARGS, NULL },
-  { "emit", emit, METH_VARARGS, NULL }, { "suggest", suggest, METH_VARARGS, NULL },
-  { "histogram", histogram, METH_VARARGS, NULL }, { "measure", measure, METH_VARARGS, NULL },
-  { "count_particles", count_particles, METH_VARARGS, NULL },
+  { "info", get_info, METH_NOARGS, NULL }, { "bind", bind, METH_VARARGS, NULL }, { "unbind", unbind, METH_O, NULL },
+  { "count", count, METH_VARARGS, NULL }, { "emit", emit, METH_VARARGS, NULL },
+  { "suggest", suggest, METH_VARARGS, NULL }, { "histogram", histogram, METH_VARARGS, NULL },
+  { "measure", measure, METH_VARARGS, NULL }, { "count_particles", count_particles, METH_VARARGS, NULL },
   { "forget_particles", forget_particles, METH_NOARGS, NULL }, { "cast_rays", cast_rays, METH_VARARGS, NULL },
   { NULL, NULL, 0, NULL } };
 
@@ -587,7 +589,6 @@ static int execute(PyObject* module)
 }
 
 static PyModuleDef_Slot module_slots[] = { { Py_mod_exec, execute }, { 0, NULL } };
-
 static PyMethodDef functions[] = { { "local_ranges", local_ranges, METH_VARARGS, NULL }, { NULL, NULL, 0, NULL } };
 
 static PyModuleDef module = { PyModuleDef_HEAD_INIT, .m_name = "_core", .m_size = 0, .m_methods = functions,

@@ -234,7 +234,6 @@ static cudaError_t allocate(memory* self, size_t bytes, int wait)
     }
   }
   pmb_return_to_device(before);
-  cudaGetLastError(); /* the error is reported here alone */
   return error;
 }
 
@@ -428,25 +427,29 @@ static PyObject* memory_of(PyObject* unused, PyObject* device)
   return PyErr_Occurred() ? NULL : PyLong_FromUnsignedLongLong(bytes);
 }
 
-/* call_on(device, function): its result, with this GPU the thread's current one meanwhile. */
-static PyObject* call_on(PyObject* unused, PyObject* args)
+/* wait_for(device, stream): until the work in a stream of this GPU is done. */
+static PyObject* wait_for(PyObject* unused, PyObject* args)
 {
   (void)unused;
   int device;
-  PyObject* function;
-  if (!PyArg_ParseTuple(args, "iO", &device, &function))
+  unsigned long long stream;
+  if (!PyArg_ParseTuple(args, "iK", &device, &stream))
   {
     return NULL;
   }
 #ifdef PMB_CUDA
   const int before = pmb_device_of_thread();
-  cudaSetDevice(device); /* if it fails, the function says more */
-  PyObject* result = PyObject_CallNoArgs(function);
+  PyThreadState* thread = PyEval_SaveThread();
+  cudaError_t error = cudaSetDevice(device);
+  error = error == cudaSuccess ? cudaStreamSynchronize((cudaStream_t)(uintptr_t)stream) : error;
+  PyEval_RestoreThread(thread);
   pmb_return_to_device(before);
-  return result;
-#else
-  return PyObject_CallNoArgs(function);
+  if (error != cudaSuccess)
+  {
+    return PyErr_Format(PyExc_RuntimeError, "stream %llu of cuda:%d: %s", stream, device, cudaGetErrorString(error));
+  }
 #endif
+  return Py_NewRef(Py_None);
 }
 
 /* copy_memory(to, from, bytes): between a GPU and the host, in the order of the legacy default stream. */
@@ -468,7 +471,6 @@ static PyObject* copy_memory(PyObject* unused, PyObject* args)
   }
   const cudaError_t error =
     cudaMemcpy((void*)(uintptr_t)to, (const void*)(uintptr_t)from, (size_t)bytes, cudaMemcpyDefault);
-  cudaGetLastError();
   PyEval_RestoreThread(thread);
   pmb_return_to_device(before);
   if (error != cudaSuccess)
@@ -583,7 +585,7 @@ static PyMethodDef functions[] = { { "host_allocate", host_allocate, METH_O, NUL
   { "host_release", host_release, METH_O, NULL }, { "host_trim", host_trim, METH_NOARGS, NULL },
   { "read_dlpack", read_dlpack, METH_O, NULL }, { "write_dlpack", write_dlpack, METH_VARARGS, NULL },
   { "device_of", device_of, METH_O, NULL }, { "free_memory", free_memory, METH_NOARGS, NULL },
-  { "memory_of", memory_of, METH_O, NULL }, { "call_on", call_on, METH_VARARGS, NULL },
+  { "memory_of", memory_of, METH_O, NULL }, { "wait_for", wait_for, METH_VARARGS, NULL },
   { "copy_memory", copy_memory, METH_VARARGS, NULL }, { "finish_picture", finish_picture, METH_VARARGS, NULL },
   { NULL, NULL, 0, NULL } };
 

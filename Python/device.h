@@ -6,9 +6,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-/* Adds the type Memory and the functions host_allocate, host_release, host_trim, read_dlpack, write_dlpack, device_of, free_memory, memory_of,
- * copy_memory and finish_picture to the module.
- * Returns 0, or -1 with an exception. */
+/* Adds the type Memory and the functions for arrays of GPUs (pmb/_core.pyi) to the module. Returns 0, or -1 with an exception. */
 int pmb_add_device(PyObject* module);
 
 /* The thread's current GPU, which other libraries use too; -1: there is none. */

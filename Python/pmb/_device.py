@@ -2,12 +2,14 @@
 """Arrays in a GPU's memory: those of other libraries, and ours."""
 from __future__ import annotations
 
+import sys
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from ._arrays import code_of, text_of
-from ._core import Memory, call_on, copy_memory, read_dlpack, write_dlpack
+from ._core import Memory, copy_memory, read_dlpack, wait_for, write_dlpack
 from ._core import device_of as gpu_of
 
 _CUDA, _MANAGED = 2, 13  # DLPack's device types
@@ -18,9 +20,9 @@ LEGACY = 1  # the legacy default stream, as CUDA, DLPack and __cuda_array_interf
 class View:
     """An array of another library in a GPU's memory. `strides` are in bytes, as NumPy's."""
 
-    def __init__(self, owner: Any, address: int, shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: Any,
-                 stream: int) -> None:
-        self.owner, self.address, self.shape, self.stream = owner, address, shape, stream
+    def __init__(self, source: Any, owner: Any, address: int, shape: tuple[int, ...], strides: tuple[int, ...] | None,
+                 dtype: Any) -> None:
+        self.source, self.owner, self.address, self.shape = source, owner, address, shape
         self.device = max(gpu_of(address), 0)  # an empty array has no address
         self.dtype = np.dtype(np.uint8) if dtype == np.dtype(bool) else dtype
         self.ndim, self.itemsize = len(shape), self.dtype.itemsize
@@ -28,6 +30,15 @@ class View:
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    def wait(self, stream: int | None = None) -> None:
+        """Until the work that its library has enqueued is done, or is ordered before the legacy default stream, for which
+        the core waits. `stream`: the library's, if it is known."""
+        stream = _stream_of(self.source) if stream is None else stream
+        if not stream:
+            self.source.__dlpack__(stream=LEGACY)
+        elif stream != LEGACY:
+            wait_for(self.device, stream)
 
     def is_packed(self, strides: tuple[int, ...]) -> bool:
         return all(n == 1 or a == b for n, a, b in zip(self.shape, self.strides, strides))
@@ -50,29 +61,38 @@ def is_on_device(value: Any) -> bool:
     return hasattr(value, "__cuda_array_interface__")
 
 
+def _stream_of(value: Any) -> int:
+    """In which the array's library works now. 0: its DLPack alone knows."""
+    torch: Any = sys.modules.get("torch")
+    if hasattr(torch, "Tensor") and isinstance(value, torch.Tensor):
+        return int(torch.cuda.current_stream(value.device).cuda_stream) or LEGACY
+    seen = getattr(value, "__cuda_array_interface__", {})
+    return int(seen.get("stream") or LEGACY) if "stream" in seen or not hasattr(value, "__dlpack__") else 0
+
+
 def as_view(value: Any, what: str) -> View:
-    """A view of an array on a GPU. Its library's work is ordered before ours: by __cuda_array_interface__ in the stream that
-    it names, by DLPack in the legacy default stream."""
+    """A view of an array on a GPU. Its library's work is ordered before ours."""
     if isinstance(value, View):
         return value
     try:
-        # An interface with a stream comes first: CuPy's DLPack has wrong negative strides.
-        seen = getattr(value, "__cuda_array_interface__", {})
-        if hasattr(value, "__dlpack__") and "stream" not in seen:
-            # PyTorch exports only from the thread's current GPU.
-            capsule = call_on(value.__dlpack_device__()[1], lambda: value.__dlpack__(stream=LEGACY))
-            owner, address, _, _, code, bits, lanes, shape, strides = read_dlpack(capsule)
+        stream = _stream_of(value)
+        if stream:  # CuPy's DLPack has wrong negative strides, PyTorch's takes long
+            seen = value.__cuda_array_interface__
+            if seen.get("mask") is not None:
+                raise TypeError("it has a mask: pass mask= in place of it")
+            if getattr(value, "is_neg", bool)():
+                raise TypeError("its samples await a change of sign: call .resolve_neg()")
+            strides = seen.get("strides")
+            view = View(value, value, seen["data"][0], tuple(seen["shape"]), None if strides is None else tuple(strides),
+                        np.dtype(seen["typestr"]))
+            view.wait(stream)
+        else:
+            owner, address, _, _, code, bits, lanes, shape, strides = read_dlpack(value.__dlpack__(stream=LEGACY))
             if code not in _KINDS or lanes != 1:
                 raise TypeError(f"its DLPack type is code {code} with {bits} bits and {lanes} lanes")
             dtype = np.dtype(_KINDS[code] + str(bits // 8))
-            view = View(owner, address, shape, None if strides is None else tuple(s * dtype.itemsize for s in strides),
-                        dtype, LEGACY)
-        else:
-            if seen.get("mask") is not None:
-                raise TypeError("it has a mask: pass mask= in place of it")
-            strides = seen.get("strides")
-            view = View(value, seen["data"][0], tuple(seen["shape"]), None if strides is None else tuple(strides),
-                        np.dtype(seen["typestr"]), seen.get("stream") or LEGACY)
+            view = View(value, owner, address, shape, None if strides is None else tuple(s * dtype.itemsize
+                                                                                         for s in strides), dtype)
     except Exception as error:
         raise TypeError(f"{what} with {text_of(value)} cannot be read on its GPU: {error}") from error
     if not code_of(view.dtype) or not view.dtype.isnative or any(stride % view.itemsize for stride in view.strides):
@@ -135,7 +155,7 @@ class DeviceArray:
 
     @property
     def size(self) -> int:
-        return int(np.prod(self.shape, dtype=np.int64))
+        return prod(self.shape)
 
     @property
     def nbytes(self) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from . import _context, _files
 from ._arrays import INT32, INT64, address_of, as_samples, code_of, text_of
 from ._core import Context
-from ._device import LEGACY, DeviceArray
+from ._device import DeviceArray
 from ._memory import HostMemory
 
 
@@ -131,14 +131,14 @@ class Mesh:
 
 def emit(context: Context, sizes: list[tuple[int, int]], isovalues: tuple[float, ...], normals: bool, gradients: bool,
          arrays: dict[str, tuple[Any, int]], estimator: int, of_particles: int, cells: bool = False,
-         device: int | None = None, stream: int = 0, memory: HostMemory | None = None, dtype: Any = np.float32) -> Mesh:
+         device: int | None = None, memory: HostMemory | None = None, dtype: Any = np.float32) -> Mesh:
     """Fills new arrays for the context's last count. `arrays` has packed arrays and their components, 0
     for none. `cells`: adds the cell of each triangle, counted along the core's axes, as an array of no name. `device`: of
-    the GPU in whose memory all arrays are; `stream`: of the caller there, for which the core waits; `memory`: else, of the
+    the GPU in whose memory all arrays are; `memory`: else, of the
     host (NumPy's own). `dtype`: of the points."""
     def new(shape: Any, dtype: Any) -> Any:
         if device is not None:
-            return DeviceArray(shape, dtype, device, stream != LEGACY)
+            return DeviceArray(shape, dtype, device, False)
         return memory.empty(shape, dtype) if memory else np.empty(shape, dtype)
 
     n, m = sum(size[0] for size in sizes), sum(size[1] for size in sizes)
@@ -154,7 +154,7 @@ def emit(context: Context, sizes: list[tuple[int, int]], isovalues: tuple[float,
     context.emit(of_particles, n, m, address_of(mesh.points), code_of(mesh.points.dtype), address_of(mesh.normals),
                  address_of(mesh.gradients), address_of(mesh.triangles), INT32 if ids is np.int32 else INT64,
                  address_of(owners), estimator,
-                 attributes, device is not None, stream)
+                 attributes, device is not None)
     if cells:
         mesh.arrays[""] = owners
     return mesh

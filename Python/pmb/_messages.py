@@ -20,7 +20,6 @@ _WORDS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
      r"\1 at \2 is host memory, though its library says that it is on a GPU"),
     (r"; set on_device, or pass host memory", ""),
     (r"the context uses GPU (\S+) \(both from 0\)", r"this works on GPU \1"),
-    (r"is not a CUDA stream; .*", "is not a CUDA stream of this GPU"),
     # Meshes.
     (r"its part has (\S+) points from \S+ on; .*", r"the mesh has \1 points"),
     # Particles.

@@ -124,7 +124,7 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
     True
     """
     positions: Any = as_view(points, "points") if is_on_device(points) else as_samples(points, "points")[0]
-    gpu, stream = (positions.device, positions.stream) if isinstance(positions, View) else (None, 0)
+    gpu = positions.device if isinstance(positions, View) else None
     if positions.shape == (0,):  # of an empty list
         positions = positions.reshape(0, 3)
     if positions.ndim != 2 or positions.shape[1] != 3:
@@ -167,9 +167,9 @@ def particles(points: Any, radius: Any, kernel: str = "spline", *, cell_size: fl
             size = context.count_particles((address_of(positions), code_of(positions.dtype), n, _stride(positions, 3)),
                                            cell_size * length, isovalue, length, KERNELS.index(kernel), smoothing,
                                            radii_array, others[0][1], others[1][1], others[2][1], _NORMALS[way],
-                                           bool(anisotropic), gpu is not None, stream)
+                                           bool(anisotropic), gpu is not None)
         with _context.reporting(context, progress, 0.8):
-            return emit(context, [size[:2]], (isovalue,), bool(normals), False, ready, 0, 1, device=gpu, stream=stream,
+            return emit(context, [size[:2]], (isovalue,), bool(normals), False, ready, 0, 1, device=gpu,
                         dtype=kind)
     finally:
         context.forget_particles()

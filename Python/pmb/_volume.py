@@ -110,9 +110,9 @@ class Volume:
         self._array: Any
         self._array, self.converted = (as_view(array, "the volume"), "") if is_on_device(array) else as_samples(
             array, "the volume", False)
-        self._gpu, self._stream = None, 0
+        self._gpu = None
         if isinstance(self._array, View):
-            self._gpu, self._stream = self._array.device, self._array.stream
+            self._gpu = self._array.device
             device = device_for(self._array, device, "the volume")
         self._given = array if self.converted else None
         self._lock = RLock()  # so that a call from progress= gets an error, and does not wait for itself
@@ -162,6 +162,8 @@ class Volume:
         """Read the samples again, after they have changed. A mask stays as it was."""
         if self.converted:
             self._array, _ = as_samples(self._given, "the volume", False)
+        if isinstance(self._array, View):
+            self._array.wait()
         self._bind(progress)
 
     @_context.with_kept_memory
@@ -170,7 +172,7 @@ class Volume:
         with self._lock, _context.reporting(self._used(), progress):
             self._used().bind(address_of(a), code_of(a.dtype), self._dims, self._steps, self._matrix,
                               address_of(self._flags[0]),
-                              address_of(self._flags[1]), self._gpu is not None, self._stream)
+                              address_of(self._flags[1]), self._gpu is not None)
 
     def _used(self) -> Context:
         if self._context is None:
@@ -184,8 +186,7 @@ class Volume:
         with self._lock:
             context = self._used()
             # The next tensor of this shape takes over what little the context has on the GPU beside it.
-            if self._gpu is None or int(context.info()["device_bytes"] or 0) > _context.kept_bytes(self._gpu):
-                context.unbind()
+            context.unbind(-1 if self._gpu is None else _context.kept_bytes(self._gpu))
             self._context = None
             self._memory.close()
             _context.give_back(context, self._key)
@@ -290,7 +291,7 @@ class Volume:
                 sizes = context.count(isovalues, not degenerate)
             with _context.reporting(context, progress, 0.5):
                 return emit(context, sizes, isovalues, normals, gradients, ready,
-                            way, 0, _cells, self._gpu, self._stream, self._memory, kind)
+                            way, 0, _cells, self._gpu, self._memory, kind)
 
 
 def refuse(spacing: Any, origin: Any, *others: Any) -> None:

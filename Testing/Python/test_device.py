@@ -92,6 +92,11 @@ def test_volume_follows_its_array(ball):
         volume = pmb.Volume(tensor)
     same(volume.contour(-0.25), pmb.contour(ball + 0.25, -0.25, device="cpu"))
     assert volume.suggest() == pmb.Volume(ball + 0.25, device="cpu").suggest()
+    with torch.cuda.stream(stream):
+        torch.cuda._sleep(20_000_000)
+        tensor += 0.25
+        volume.update()
+    same(volume.contour(0), pmb.contour(ball + 0.5, 0, device="cpu"))
 
 
 def test_readers(ball):
@@ -163,6 +168,7 @@ def test_pictures(ball):
     (lambda t: pmb.contour(t.half(), -0.5), TypeError, "float16.*convert it there"),
     (lambda t: pmb.contour(t.clone().requires_grad_(), -0.5), TypeError, "grad"),
     (lambda t: pmb.contour(t + 1j, -0.5), TypeError, "complex128"),
+    (lambda t: pmb.contour((t + 1j * t).conj().imag, -0.5), TypeError, "resolve_neg"),
     (lambda t: pmb.contour(t[:0], -0.5), ValueError, "at least one sample"),
     (lambda t: pmb.contour(Interface(pmb.DeviceArray.from_host(np.zeros((3, 3, 3))), typestr=">f8"), 1), TypeError, "GPU"),
     (lambda t: pmb.contour(Interface(pmb.DeviceArray.from_host(np.zeros((3, 3, 3))), mask=t), 1), TypeError, "mask"),
