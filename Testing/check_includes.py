@@ -26,7 +26,7 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parent.parent
 LIBC = set("""assert ctype errno fenv float inttypes limits locale malloc math setjmp signal stdalign stdarg stdatomic
 stdbool stddef stdint stdio stdlib stdnoreturn string time wchar pthread sched semaphore unistd sys/mman sys/resource
-sys/stat sys/time sys/types sys/wait immintrin cpuid""".split())
+sys/stat sys/time sys/types sys/wait arm_neon immintrin cpuid""".split())
 STRUCTS = ("rays/pmb_rays.h", "visible/pmb_visible.h")
 PUBLIC = ("pmb.h", "particles/pmb_particles.h", *STRUCTS)  # every file may include them
 # The folders of Kernels from the top down: one may include those of the rows below it.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cpu/pmb_cpu_brick.h"
+#include "cpu/vector/pmb_cpu_lanes_neon.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -194,12 +195,14 @@ PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, flo
 
 #else
 
-PMB_INTERLEAVE_IN_C(f32, float)
 PMB_BESIDE_IN_C(f32, float)
 PMB_BESIDE_IN_C(f64, double)
-PMB_FETCH_IN_C(f32, float)
 PMB_FETCH_IN_C(f64, double)
+#if !defined(__aarch64__)
+PMB_INTERLEAVE_IN_C(f32, float)
+PMB_FETCH_IN_C(f32, float)
 PMB_STORE3_IN_C(f32, float)
+#endif
 
 #endif
 
