@@ -25,6 +25,7 @@ from vtkmodules.vtkIOXML import vtkXMLImageDataWriter, vtkXMLPolyDataWriter
 
 SIZE = (320, 240)
 NEAR, FAR = (0, 0, 0), (5e5, 4.5e6, 100)
+TURN = numpy.array([[.8, -.6, 0], [.6, .8, 0], [0, 0, 1]]) @ [[1, 0, 0], [0, .96, -.28], [0, .28, .96]]  # a direction
 # VTK 9.6 says so of an earlier view when a server has drawn many, also where VTK's own mapper draws (PMB_WITHOUT=mapper).
 LEAKED = re.compile(r"Generic Warning: In vtkOpenGLState.cxx, line \d+\n(There are still active|Leaked for) texture.*\n+")
 INSIDE = 2       # of 255: difference of a pixel inside
@@ -64,15 +65,17 @@ def write(folder, name, writer, data):
     return [path]
 
 
-def blob(folder, origin, mirrored=False):
+def blob(folder, origin, how=""):
     """A smooth body with bulges: its "depth" below the surface, and its "height". The "core" is transparent at the image's
     faces, where VTK's gradients of volumes are halved."""
     z, y, x = numpy.mgrid[0:89, 0:89, 0:89].astype(numpy.float32) / 2 - 22
     depth = 14 + 2 * numpy.sin(x / 5) * numpy.cos(y / 6) + 2 * numpy.sin(z / 5) - numpy.sqrt(x * x + y * y + z * z)
-    depth = depth[:, :, ::-1] if mirrored else depth
+    depth = depth[:, :, ::-1] if how == "mirrored" else depth
     arrays = {"depth": depth, "height": z, "core": numpy.maximum(depth, -6)}
-    data = image(arrays, (89,) * 3, [place - 22 for place in origin], (.5, .5, .5))
-    return write(folder, f"blob{origin[0]}{mirrored}.vti", vtkXMLImageDataWriter(), data)
+    turn = TURN if how == "direction" else numpy.eye(3)
+    data = image(arrays, (89,) * 3, origin - turn @ (22, 22, 22), (.5, .5, .5))
+    data.SetDirectionMatrix(turn.ravel())
+    return write(folder, f"blob{origin[0]}{how}.vti", vtkXMLImageDataWriter(), data)
 
 
 def gyroid(folder, origin):
@@ -95,7 +98,7 @@ def drop(folder, origin):
 class Subject:
     """What the plugin draws, and what VTK draws of the same: a source, a representation, what colors it, its properties."""
 
-    def __init__(self, name, folder, origin, mirrored):
+    def __init__(self, name, folder, origin, how):
         self.translucent = "translucent" in name
         opacity, surface = {"Opacity": .5 if self.translucent else 1}, ("Surface", "height")
         if "Particle" in name:
@@ -103,7 +106,8 @@ class Subject:
         else:
             # VTK errs in mirrors: it lights meshes from behind and draws no volumes. What rays draw in one is compared with
             # mirrored data.
-            files = gyroid(folder, origin) if "many" in name else blob(folder, origin, mirrored and "Contour" not in name)
+            of_theirs = "" if how == "mirrored" and "Contour" in name else how
+            files = gyroid(folder, origin) if "many" in name else blob(folder, origin, of_theirs)
             self.source = simple.XMLImageDataReader(FileName=files)
             mesh = simple.PMBContour(Input=self.source, ContourBy=["POINTS", "depth"], Isosurfaces=[0],
                                      OutputPointsPrecision="Same as input" if origin == NEAR else "Double")
@@ -111,7 +115,8 @@ class Subject:
         self.both = [(mesh, *surface, opacity), (simple.Triangulate(Input=mesh), *surface, opacity)]
         self.rays = "Isosurface" in name or "Volume" in name
         if self.rays:
-            source = simple.XMLImageDataReader(FileName=blob(folder, origin))  # a source has one display in a view
+            # a source has one display in a view
+            source = simple.XMLImageDataReader(FileName=blob(folder, origin, "" if how == "mirrored" else how))
             array, shade = ("core", {"Shade": 1}) if "lit" in name else ("depth", {})
             values = {"ContourBy": ["POINTS", "depth"], "IsosurfaceValues": [0], **opacity}
             self.both[0] = (source, "Isosurface", "height", values) if "Isosurface" in name else (
@@ -322,6 +327,7 @@ SCENES = {
     "transparent background": taken(lambda s: s.save(TransparentBackground=1)),
     "scaled": lambda s: assign(*s.shown, Scale=[1, 1.6, .6], Orientation=[10, 20, 30]),
     "sheared": sheared,
+    "direction": lambda s: None,  # data of its own
     "mirrored": lambda s: assign(*s.shown[:1 if s.subject.rays else 2], Scale=[-1, 1, 1]),
     "far": lambda s: None,  # data of its own
     "far, stereo Left": of_view(StereoType="Left", StereoRender=1),
@@ -330,8 +336,9 @@ QUICK = ("defaults", "Axes Grid", "translucent plane through", "stereo Right", "
          "several samples, opaque plane behind", "transparent background", "far")
 QUICK_OF_MESHES = ("defaults", "stereo Checkerboard", "far")
 LIGHTS = ("no light", "no light kit, a light", "spots", "lights", "lights, ten")
-OF_LIT = ("defaults", "mirrored", "ambient light", *LIGHTS)  # not scaled and sheared: under these VTK lights volumes wrongly
+OF_LIT = ("defaults", "mirrored", "ambient light", *LIGHTS)  # under the others that turn it VTK lights volumes wrongly
 NOT_COMPARED = {
+    "PMB Contour, many: direction", "PMB Particle Surface: direction",  # they have none
     "PMB Volume: EDL",  # VTK's Volume calls OpenGL wrongly there and draws nothing
     # Volumes are drawn after translucent geometry then, and so are translucent isosurfaces.
     "Isosurface, translucent: peeling not for volumes, translucent plane before",
@@ -414,7 +421,7 @@ def table(options):
     failed, subjects = [], {}
     with tempfile.TemporaryDirectory() as folder:
         for row, name, scene in rows(options):
-            key = name, FAR if "far" in scene else NEAR, scene == "mirrored"
+            key = name, FAR if "far" in scene else NEAR, scene if scene in ("mirrored", "direction") else ""
             if key not in subjects:
                 subjects[key] = Subject(key[0], folder, *key[1:])
             made = Scene(subjects[key], "RenderViewWithEDL" if scene == "EDL" else "RenderView")
