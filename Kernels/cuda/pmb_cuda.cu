@@ -224,12 +224,14 @@ static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
         (size_t)arrays[i].count * arrays[i].size, 0, 0 };
     }
   }
+  const size_t had = volume->summary.capacity;
   PMB_STEP(pmb_cuda_reserve(cuda, &volume->summary, bricks, 2 * size, "the summary (bricks)"));
   if (pmb_type_is_float(key->type) || key->sample_flags || key->cell_flags) {
     PMB_STEP(pmb_cuda_reserve(cuda, &volume->flags, bricks, 1, "the summary (bricks)"));
   }
-  /* Kernels also read the ends of both halves, with the last bricks. */
-  PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(volume->summary.d_data, 0, volume->summary.capacity, cuda->compute));
+  if (volume->summary.capacity != had) { /* kernels also read the ends of both halves, with the last bricks */
+    PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(volume->summary.d_data, 0, volume->summary.capacity, cuda->compute));
+  }
   point_to_volume(cuda, volume);
   if (key->on_device && !is_in_place(key)) {
     PMB_STEP(pmb_cuda_pack(cuda, key, volume->samples.d_data));

@@ -35,9 +35,12 @@ def set_threads(number: int = 0) -> None:
 
 def parse_device(device: object) -> tuple[int, int]:
     """The core's device and its number, counted from 1, of None, "cpu", "cuda" or "cuda:1". Torch's devices read so, too."""
-    if device is None:
-        return 0, 0
-    found = re.fullmatch(r"(cpu)|cuda(?::(\d+))?", str(device))
+    return (0, 0) if device is None else _parse(str(device))
+
+
+@cache
+def _parse(device: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(cpu)|cuda(?::(\d+))?", device)
     if not found:
         raise ValueError(f"device is None, 'cpu', 'cuda' or 'cuda:N', not {device!r}")
     return (1, 0) if found[1] else (2, int(found[2]) + 1 if found[2] else 0)

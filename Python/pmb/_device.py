@@ -53,9 +53,17 @@ def packed_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     return tuple(strides)
 
 
+def _torch_of(value: Any) -> Any:
+    """PyTorch, if the array is its tensor."""
+    torch: Any = sys.modules.get("torch")
+    return torch if hasattr(torch, "Tensor") and isinstance(value, torch.Tensor) else None
+
+
 def is_on_device(value: Any) -> bool:
     if isinstance(value, (np.ndarray, View)):
         return isinstance(value, View)
+    if _torch_of(value):
+        return bool(value.is_cuda)
     if hasattr(value, "__dlpack_device__"):
         return value.__dlpack_device__()[0] in (_CUDA, _MANAGED)
     return hasattr(value, "__cuda_array_interface__")
@@ -63,8 +71,8 @@ def is_on_device(value: Any) -> bool:
 
 def _stream_of(value: Any) -> int:
     """In which the array's library works now. 0: its DLPack alone knows."""
-    torch: Any = sys.modules.get("torch")
-    if hasattr(torch, "Tensor") and isinstance(value, torch.Tensor):
+    torch = _torch_of(value)
+    if torch:
         return int(torch.cuda.current_stream(value.device).cuda_stream) or LEGACY
     seen = getattr(value, "__cuda_array_interface__", {})
     return int(seen.get("stream") or LEGACY) if "stream" in seen or not hasattr(value, "__dlpack__") else 0

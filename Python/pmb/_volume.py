@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from math import hypot
 from threading import RLock
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from ._memory import HostMemory
 from ._mesh import Mesh, emit
 
 _IDENTITY = (1.0, 1.0, 1.0), (0.0, 0.0, 0.0)
-_STRAIGHT = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+_STRAIGHT = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 ESTIMATORS = {"central": 0, "forward": 1, "sobel": 2}
 
 
@@ -41,21 +42,25 @@ def widened(low: float, high: float) -> tuple[float, float]:
     return low - pad, high + pad
 
 
-def _matrix(order: tuple[int, ...], spacing: Any, origin: Any, direction: Any) -> tuple[float, ...]:
+def _turn(direction: Any) -> tuple[tuple[float, ...], ...]:
+    """The rows of a direction."""
+    if direction is None:
+        return _STRAIGHT
+    given = floats(direction, "direction")
+    if given.shape not in ((3, 3), (9,)):
+        raise ValueError(f"direction is a 3 x 3 matrix, but has shape {given.shape}")
+    return tuple(map(tuple, given.reshape(3, 3).tolist()))
+
+
+def _matrix(order: tuple[int, ...], steps: tuple[float, ...], first: tuple[float, ...],
+            turn: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
     """The core's 3 x 4 matrix. Its axis i is axis order[i] of the array."""
-    steps, first = numbers(spacing, "spacing"), numbers(origin, "origin")
-    turn = _STRAIGHT
-    if direction is not None:
-        given = floats(direction, "direction")
-        if given.shape not in ((3, 3), (9,)):
-            raise ValueError(f"direction is a 3 x 3 matrix, but has shape {given.shape}")
-        turn = given.reshape(3, 3).tolist()
     a, b, c = order
     matrix: list[float] = []
     for row, place in zip(turn, first):
         matrix += row[a] * steps[a], row[b] * steps[b], row[c] * steps[c], place
     if not any(matrix):  # which the core takes for the identity
-        raise ValueError(f"spacing {steps} and direction {turn} put all samples in one place")
+        raise ValueError(f"spacing {steps} and direction {[*map(list, turn)]} put all samples in one place")
     return tuple(matrix)
 
 
@@ -64,6 +69,14 @@ def _extremes(m: tuple[float, ...], dims: tuple[int, ...]) -> tuple[float, float
     i, j, k = dims
     x, y, z = (abs(m[r]) * i + abs(m[r + 1]) * j + abs(m[r + 2]) * k + abs(m[r + 3]) for r in (0, 4, 8))
     return max(x, y, z), min(hypot(m[0], m[4], m[8]), hypot(m[1], m[5], m[9]), hypot(m[2], m[6], m[10]))
+
+
+@lru_cache
+def _place(order: tuple[int, ...], dims: tuple[int, ...], steps: tuple[float, ...], first: tuple[float, ...],
+           turn: tuple[tuple[float, ...], ...]) -> tuple[tuple[float, ...], float, float]:
+    """The matrix and the extremes, kept: they are a sixth of a call for a small volume."""
+    matrix = _matrix(order, steps, first, turn)
+    return matrix, *_extremes(matrix, dims)
 
 
 class Volume:
@@ -121,10 +134,10 @@ class Volume:
             raise ValueError(f"a volume has three axes and at least one sample, but this has {text_of(self._array)}")
         # The axis with the smallest stride is the core's first: lines of samples are read as they lie in memory.
         self._order = tuple(sorted((2, 1, 0), key=lambda axis: abs(strides[axis]) or 1 << 62))
-        self._matrix = _matrix(self._order, spacing, origin, direction)
         self._steps = tuple(strides[axis] // size for axis in self._order)
         self._dims = tuple(self._array.shape[axis] for axis in self._order)
-        self._reach, self._cell = _extremes(self._matrix, self._dims)
+        self._matrix, self._reach, self._cell = _place(self._order, self._dims, numbers(spacing, "spacing"),
+                                                       numbers(origin, "origin"), _turn(direction))
         self._flags = self._flags_of(mask, array.mask if isinstance(array, np.ma.MaskedArray) else None)
         self._context, self._key = _context.take(device)
         self._memory = HostMemory(self._gpu is None and self._context.info()["device"] == "cuda")
