@@ -101,8 +101,8 @@ static pmb_status check_colors(pmb_context *context, const pmb_ray_request *requ
 pmb_status pmb_ray_check(pmb_context *context, const pmb_ray_request *request)
 {
   PMB_FAIL_IF(!context->bound, context, PMB_INVALID, "pmb_cast_rays: no volume is bound; call pmb_bind first");
-  PMB_FAIL_IF((unsigned)request->mode > (unsigned)PMB_RAY_AVERAGE, context, PMB_INVALID,
-    "pmb_cast_rays: mode is %d; use 0 to %d", (int)request->mode, (int)PMB_RAY_AVERAGE);
+  PMB_FAIL_IF((unsigned)request->mode >= (unsigned)PMB_RAY_SEGMENTS, context, PMB_INVALID,
+    "pmb_cast_rays: mode is %d; use 0 to %d", (int)request->mode, PMB_RAY_SEGMENTS - 1);
   PMB_FAIL_IF(request->width < 1 || request->height < 1 || request->width > 65536 || request->height > 65536 ||
       !request->colors,
     context, PMB_INVALID, "pmb_cast_rays: %d x %d pixels, colors %s; use 1 to 65536 along each side", request->width,
