@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import cache
 from math import prod
 from typing import Any
 
@@ -74,15 +73,9 @@ def _stream_of(value: Any) -> int:
     """In which the array's library works now. 0: its DLPack alone knows."""
     torch = _torch_of(value)
     if torch:
-        return int(torch.cuda.current_stream(value.get_device()).cuda_stream) or LEGACY
+        return int(torch.cuda.current_stream(value.device).cuda_stream) or LEGACY
     seen = getattr(value, "__cuda_array_interface__", {})
     return int(seen.get("stream") or LEGACY) if "stream" in seen or not hasattr(value, "__dlpack__") else 0
-
-
-@cache
-def _type_of(dtype: object) -> np.dtype[Any]:
-    """Of PyTorch's types."""
-    return np.dtype(str(dtype).removeprefix("torch."))
 
 
 def as_view(value: Any, what: str) -> View:
@@ -90,13 +83,8 @@ def as_view(value: Any, what: str) -> View:
     if isinstance(value, View):
         return value
     try:
-        stream, torch = _stream_of(value), _torch_of(value)
-        if torch and value.layout is torch.strided and not (value.requires_grad or value.is_neg()):
-            dtype = _type_of(value.dtype)  # in a third of the time of the interface, which tells why others are refused
-            steps = tuple([stride * dtype.itemsize for stride in value.stride()])
-            view = View(value, value, value.data_ptr(), tuple(value.shape), steps, dtype)
-            view.wait(stream)
-        elif stream:  # CuPy's DLPack has wrong negative strides
+        stream = _stream_of(value)
+        if stream:  # CuPy's DLPack has wrong negative strides, PyTorch's takes long
             seen = value.__cuda_array_interface__
             if seen.get("mask") is not None:
                 raise TypeError("it has a mask: pass mask= in place of it")

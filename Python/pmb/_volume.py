@@ -133,15 +133,14 @@ class Volume:
         if self._array.ndim != 3 or 0 in self._array.shape:
             raise ValueError(f"a volume has three axes and at least one sample, but this has {text_of(self._array)}")
         # The axis with the smallest stride is the core's first: lines of samples are read as they lie in memory.
-        self._order = (2, 1, 0) if strides[0] >= strides[1] >= strides[2] > 0 else tuple(
-            sorted((2, 1, 0), key=lambda axis: abs(strides[axis]) or 1 << 62))
+        self._order = tuple(sorted((2, 1, 0), key=lambda axis: abs(strides[axis]) or 1 << 62))
         self._steps = tuple(strides[axis] // size for axis in self._order)
         self._dims = tuple(self._array.shape[axis] for axis in self._order)
         self._matrix, self._reach, self._cell = _place(self._order, self._dims, numbers(spacing, "spacing"),
                                                        numbers(origin, "origin"), _turn(direction))
         self._flags = self._flags_of(mask, array.mask if isinstance(array, np.ma.MaskedArray) else None)
         self._context, self._key = _context.take(device)
-        self._memory = HostMemory(self._context.info()["device"] == "cuda") if self._gpu is None else None
+        self._memory = HostMemory(self._gpu is None and self._context.info()["device"] == "cuda")
         self._bind(progress)
 
     def _flags_of(self, mask: Any, own: Any) -> tuple[np.ndarray[Any, Any] | None, np.ndarray[Any, Any] | None]:
@@ -202,8 +201,7 @@ class Volume:
             # The next tensor of this shape takes over what little the context has on the GPU beside it.
             context.unbind(-1 if self._gpu is None else _context.kept_bytes(self._gpu))
             self._context = None
-            if self._memory:
-                self._memory.close()
+            self._memory.close()
             _context.give_back(context, self._key)
 
     def __reduce__(self) -> Any:
