@@ -29,7 +29,7 @@ enum {
   PMB_CUDA_THREADS = 32 * PMB_CUDA_WARPS,
   PMB_CUDA_ISOVALUES = 16, /* most isovalues of a group */
   PMB_CUDA_ROWS = 25,      /* rows of a brick with its halo: row z * 5 + y */
-  PMB_CUDA_RANGES = 2048,  /* warps that find the volume's range */
+  PMB_CUDA_RANGES = 256,   /* blocks that find the volume's range */
   PMB_CUDA_EXTENTS = 1024, /* most blocks that find the ranges of points or normals */
   PMB_CUDA_LAYERS = 8,     /* layers of bricks that a warp walks through in summarize */
   PMB_CUDA_PARTS = 64,     /* most parts of a transfer in flight */

@@ -383,12 +383,16 @@ template <class T> static cudaError_t launch_hide(pmb_cuda *cuda)
 
 /* ---- the range of the volume ---- */
 
-/* Each warp finds the range of some bricks; a thread reads 16 bytes at a time. */
+/* Each block finds the range of some bricks; a thread reads 16 bytes at a time. */
 template <class T>
 static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
   range_kernel(const __grid_constant__ pmb_cuda_job job, pmb_cuda_range_part *pinned)
 {
   enum { SAMPLES = row_shape<T>::SAMPLES };
+  __shared__ struct {
+    T low, high;
+    uint32_t nonfinite;
+  } of_warps[PMB_CUDA_WARPS];
   T low = PMB_MOST(T), high = PMB_LEAST(T);
   uint32_t nonfinite = 0;
   const int64_t step = (int64_t)gridDim.x * PMB_CUDA_THREADS * SAMPLES;
@@ -407,11 +411,15 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
     }
   }
   pmb_cuda_reduce(32, &low, &high);
-  nonfinite = pmb_cuda_word_sum(nonfinite);
-  if ((threadIdx.x & 31) == 0) {
-    pinned[(blockIdx.x * PMB_CUDA_THREADS + threadIdx.x) / 32] = low <= high
-      ? pmb_cuda_range_part{ (double)low, (double)high, nonfinite }
-      : pmb_cuda_range_part{ INFINITY, -INFINITY, nonfinite };
+  of_warps[threadIdx.x / 32] = { low, high, pmb_cuda_word_sum(nonfinite) }; /* all lanes write the same */
+  __syncthreads();
+  low = of_warps[threadIdx.x % PMB_CUDA_WARPS].low;
+  high = of_warps[threadIdx.x % PMB_CUDA_WARPS].high;
+  nonfinite = pmb_cuda_word_sum(threadIdx.x < PMB_CUDA_WARPS ? of_warps[threadIdx.x].nonfinite : 0);
+  pmb_cuda_reduce(PMB_CUDA_WARPS, &low, &high);
+  if (threadIdx.x == 0) {
+    pinned[blockIdx.x] = low <= high ? pmb_cuda_range_part{ (double)low, (double)high, nonfinite }
+                                     : pmb_cuda_range_part{ INFINITY, -INFINITY, nonfinite };
   }
 }
 
@@ -421,8 +429,8 @@ template <class T> static cudaError_t launch_all(pmb_cuda *cuda)
   cudaError_t error = launch<T>(cuda);
   error = error || !hidden ? error : launch_hide<T>(cuda);
   return error ? error
-               : pmb_cuda_launch(cuda, 0, range_kernel<T>, PMB_CUDA_RANGES / PMB_CUDA_WARPS, PMB_CUDA_THREADS, 0,
-                   cuda->job, cuda->totals->ranges);
+               : pmb_cuda_launch(
+                   cuda, 0, range_kernel<T>, PMB_CUDA_RANGES, PMB_CUDA_THREADS, 0, cuda->job, cuda->totals->ranges);
 }
 
 pmb_status pmb_cuda_summarize(pmb_cuda *cuda)
@@ -438,8 +446,8 @@ void pmb_cuda_take_range(const pmb_cuda *cuda, pmb_cuda_volume *volume)
   volume->maximum = -INFINITY;
   volume->nonfinite_bricks = 0;
   for (int i = 0; i < PMB_CUDA_RANGES; ++i) {
-    volume->minimum = fmin(parts[i].low, volume->minimum);
-    volume->maximum = fmax(parts[i].high, volume->maximum);
+    volume->minimum = parts[i].low < volume->minimum ? parts[i].low : volume->minimum;
+    volume->maximum = parts[i].high > volume->maximum ? parts[i].high : volume->maximum;
     volume->nonfinite_bricks += parts[i].nonfinite;
   }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import cache
 from math import isfinite
 from operator import index
 from typing import Any
@@ -16,6 +17,7 @@ _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 _PIECE = 4 << 20
 
 
+@cache
 def code_of(dtype: np.dtype[Any]) -> int:
     return CODES.get(dtype.kind + str(dtype.itemsize), 0)
 

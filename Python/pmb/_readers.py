@@ -94,7 +94,7 @@ def _by_vtk(path: str, array: str | None) -> Scan:
         arrays = [data.GetArray(i) for i in range(data.GetNumberOfArrays())]  # None: of texts
         array = next((one.GetName() for one in arrays if one is not None and one.GetNumberOfComponents() == 1), None)
     bound = vtk.volume(image, array, "cpu")
-    matrix = np.reshape(bound._matrix, (3, 4))[:, [bound._order.index(axis) for axis in range(3)] + [3]]
+    matrix = np.reshape(bound._place.matrix, (3, 4))[:, [bound._place.order.index(axis) for axis in range(3)] + [3]]
     return Scan(bound._array, (1.0, 1.0, 1.0), tuple(matrix[:, 3]), matrix[:, :3])
 
 

@@ -170,8 +170,8 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
     if given.ndim != 2 or given.shape[1] not in (3, 4) or len(given) == 0:
         raise ValueError(f"colors have 3 or 4 numbers each, but these have {text_of(given)}")
     levels = [number for i, value in enumerate(values) for number in (value, *(*given[i % len(given)], 1.0)[:4])]
-    matrix = np.asarray(volume._matrix).reshape(3, 4)
-    ends = [(0, n - 1) for n in (volume.shape[axis] for axis in volume._order)]
+    matrix = np.asarray(volume._place.matrix).reshape(3, 4)
+    ends = [(0, n - 1) for n in (volume.shape[axis] for axis in volume._place.order)]
     corners = np.array([[i, j, k, 1] for i in ends[0] for j in ends[1] for k in ends[2]]) @ matrix.T
     if isinstance(size, str) or np.shape(size) != (2,):
         raise ValueError(f"size is (width, height), not {size!r}")

@@ -71,12 +71,25 @@ def _extremes(m: tuple[float, ...], dims: tuple[int, ...]) -> tuple[float, float
     return max(x, y, z), min(hypot(m[0], m[4], m[8]), hypot(m[1], m[5], m[9]), hypot(m[2], m[6], m[10]))
 
 
+class _Place(NamedTuple):
+    """How an array lies in memory and in space, in the order of the core's axes."""
+
+    order: tuple[int, ...]  # axes of the array
+    steps: tuple[int, ...]  # samples to the next one
+    dims: tuple[int, ...]
+    matrix: tuple[float, ...]
+    reach: float  # the greatest coordinate
+    cell: float  # the shortest edge of a cell
+
+
 @lru_cache
-def _place(order: tuple[int, ...], dims: tuple[int, ...], steps: tuple[float, ...], first: tuple[float, ...],
-           turn: tuple[tuple[float, ...], ...]) -> tuple[tuple[float, ...], float, float]:
-    """The matrix and the extremes, kept: they are a sixth of a call for a small volume."""
-    matrix = _matrix(order, steps, first, turn)
-    return matrix, *_extremes(matrix, dims)
+def _place(shape: tuple[int, ...], strides: tuple[int, ...], size: int, steps: tuple[float, ...], first: tuple[float, ...],
+           turn: tuple[tuple[float, ...], ...]) -> _Place:
+    """Kept, since to find it takes a sixth of a call for a small volume."""
+    # The axis with the smallest stride is the core's first: lines of samples are read as they lie in memory.
+    order = tuple(sorted((2, 1, 0), key=lambda axis: abs(strides[axis]) or 1 << 62))
+    dims, matrix = tuple(shape[axis] for axis in order), _matrix(order, steps, first, turn)
+    return _Place(order, tuple(strides[axis] // size for axis in order), dims, matrix, *_extremes(matrix, dims))
 
 
 class Volume:
@@ -129,15 +142,10 @@ class Volume:
             device = device_for(self._array, device, "the volume")
         self._given = array if self.converted else None
         self._lock = RLock()  # so that a call from progress= gets an error, and does not wait for itself
-        strides, size = self._array.strides, self._array.itemsize
         if self._array.ndim != 3 or 0 in self._array.shape:
             raise ValueError(f"a volume has three axes and at least one sample, but this has {text_of(self._array)}")
-        # The axis with the smallest stride is the core's first: lines of samples are read as they lie in memory.
-        self._order = tuple(sorted((2, 1, 0), key=lambda axis: abs(strides[axis]) or 1 << 62))
-        self._steps = tuple(strides[axis] // size for axis in self._order)
-        self._dims = tuple(self._array.shape[axis] for axis in self._order)
-        self._matrix, self._reach, self._cell = _place(self._order, self._dims, numbers(spacing, "spacing"),
-                                                       numbers(origin, "origin"), _turn(direction))
+        self._place = _place(self._array.shape, self._array.strides, self._array.itemsize, numbers(spacing, "spacing"),
+                             numbers(origin, "origin"), _turn(direction))
         self._flags = self._flags_of(mask, array.mask if isinstance(array, np.ma.MaskedArray) else None)
         self._context, self._key = _context.take(device)
         self._memory = HostMemory(self._gpu is None and self._context.info()["device"] == "cuda")
@@ -145,7 +153,7 @@ class Volume:
 
     def _flags_of(self, mask: Any, own: Any) -> tuple[np.ndarray[Any, Any] | None, np.ndarray[Any, Any] | None]:
         """Bytes per sample and per cell, 1 where hidden. own: the mask of a NumPy masked array, True where hidden."""
-        hidden = packed(own, self._order).view(np.uint8) if own is not None and own.any() else None
+        hidden = packed(own, self._place.order).view(np.uint8) if own is not None and own.any() else None
         if mask is None:
             return hidden, None
         visible = as_numpy(mask, "the mask")
@@ -155,7 +163,7 @@ class Volume:
         if visible.shape not in shapes:
             raise ValueError(f"a mask has shape {shapes[0]} (samples) or {shapes[1]} (cells),"
                              f" but this has {text_of(visible)}")
-        flags = packed(visible == 0, self._order).view(np.uint8)
+        flags = packed(visible == 0, self._place.order).view(np.uint8)
         if visible.shape == shapes[1]:
             return hidden, flags
         return (flags if hidden is None else flags | hidden), None
@@ -183,9 +191,8 @@ class Volume:
     def _bind(self, progress: Callable[[float], object] | None) -> None:
         a = self._array
         with self._lock, _context.reporting(self._used(), progress):
-            self._used().bind(address_of(a), code_of(a.dtype), self._dims, self._steps, self._matrix,
-                              address_of(self._flags[0]),
-                              address_of(self._flags[1]), self._gpu is not None)
+            self._used().bind(address_of(a), code_of(a.dtype), self._place.dims, self._place.steps, self._place.matrix,
+                              address_of(self._flags[0]), address_of(self._flags[1]), self._gpu is not None)
 
     def _used(self) -> Context:
         if self._context is None:
@@ -279,9 +286,9 @@ class Volume:
 
     def _packed(self, array: Any, what: str) -> Any:
         if not isinstance(array, View):
-            return packed(array, self._order)
+            return packed(array, self._place.order)
         strides, step = [0] * 3, array.itemsize * (array.shape[3] if array.ndim == 4 else 1)
-        for axis in self._order:
+        for axis in self._place.order:
             strides[axis] = step
             step *= array.shape[axis]
         if not array.is_packed((*strides, array.itemsize)[:array.ndim]):
@@ -295,7 +302,7 @@ class Volume:
                 dtype: Any = None, progress: Callable[[float], object] | None = None, _cells: bool = False) -> Mesh:
         """Extract the isosurfaces of one or several isovalues. See `pmb.contour` for the parameters."""
         isovalues = isovalues_of(isovalue)
-        kind = type_of_points(dtype, self._reach, self._cell)
+        kind = type_of_points(dtype, self._place.reach, self._place.cell)
         way = ESTIMATORS[one_of(estimator, "estimator", ESTIMATORS)]
         ready = self._packed_arrays(arrays) if arrays else {}
         with self._lock:

@@ -77,7 +77,7 @@ def marching_cubes(volume: Any, level: float | None = None, *, spacing: Sequence
         values = np.zeros(len(mesh.points), np.float32)
         for first in range(0, len(mesh.triangles), 1 << 20):  # in pieces, between which Python answers Ctrl-C
             owners, triangles = mesh.arrays[""][first:first + (1 << 20)], mesh.triangles[first:first + (1 << 20)]
-            local_ranges(address_of(bound._array), bound._dims, bound._steps, len(triangles), address_of(owners),
+            local_ranges(address_of(bound._array), bound._place.dims, bound._place.steps, len(triangles), address_of(owners),
                          address_of(triangles), address_of(values))
     faces = mesh.triangles[:, ::-1] if gradient_direction == "descent" else mesh.triangles
     points = mesh.points if np.array_equal(spacing, (1, 1, 1)) else copied(mesh.points, np.float64)
