@@ -71,15 +71,18 @@ def test_libraries(ball, place):
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8", "?"])
 def test_types(ball, dtype):
     values = ball > -0.5 if dtype == "?" else (100 * (1 + ball / 2)).astype(dtype)
-    same(pmb.contour(pmb.DeviceArray.from_host(values), 0.5 if dtype == "?" else 70.5),
-         pmb.contour(values, 0.5 if dtype == "?" else 70.5, device="cpu"))
+    level = 0.5 if dtype == "?" else 70.5
+    for place in (pmb.DeviceArray.from_host, to_torch):
+        same(pmb.contour(place(values), level), pmb.contour(values, level, device="cpu"))
 
 
 def test_strides(ball):
-    whole = to_cupy(np.repeat(ball, 2, axis=1))
-    for view in (lambda a: a, lambda a: a[::-1], lambda a: a.transpose(2, 0, 1), lambda a: a[1:, 2:, 3:],
-                 lambda a: a[:, :, ::-2]):
-        same(pmb.contour(view(whole[:, ::2]), -0.5), pmb.contour(view(ball), -0.5, device="cpu"))
+    views = [lambda a: a, lambda a: a.swapaxes(0, 2).swapaxes(0, 1), lambda a: a[1:, 2:, 3:], lambda a: a[:, :, ::2]]
+    backwards = [lambda a: a[::-1], lambda a: a[:, :, ::-2]]  # PyTorch has no such views
+    for place, library_views in ((to_torch, views), (to_cupy, views + backwards)):
+        whole = place(np.repeat(ball, 2, axis=1))
+        for view in library_views:
+            same(pmb.contour(view(whole[:, ::2]), -0.5), pmb.contour(view(ball), -0.5, device="cpu"))
 
 
 def test_volume_follows_its_array(ball):
@@ -166,6 +169,8 @@ def test_pictures(ball):
     (lambda t: pmb.contour(np.zeros(t.shape), -0.5, arrays={"a": t}), TypeError, "not in host memory"),
     (lambda t: pmb.contour(t, -0.5, arrays={"a": t.T.contiguous().T}), ValueError, "make it contiguous"),
     (lambda t: pmb.contour(t.half(), -0.5), TypeError, "float16.*convert it there"),
+    (lambda t: pmb.contour(t.bfloat16(), -0.5), TypeError, "bfloat16.*convert it there"),
+    (lambda t: pmb.contour(t.to_sparse(), -0.5), TypeError, "cannot be read on its GPU"),
     (lambda t: pmb.contour(t.clone().requires_grad_(), -0.5), TypeError, "grad"),
     (lambda t: pmb.contour(t + 1j, -0.5), TypeError, "complex128"),
     (lambda t: pmb.contour((t + 1j * t).conj().imag, -0.5), TypeError, "resolve_neg"),
