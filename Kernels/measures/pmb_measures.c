@@ -11,6 +11,7 @@
  * `wide`: ids, parents and records have 64 bits. */
 #include <math.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/pmb_backend.h"
@@ -20,7 +21,8 @@ enum {
   /* Points of a range, as powers of two; smaller ranges where workers would get too few. */
   LEAST_RANGE_BITS = 12,
   MOST_RANGE_BITS = 17,
-  RANGES_PER_WORKER = 4
+  RANGES_PER_WORKER = 4,
+  FEW_RECORDS = 256 /* that are sorted by insertion */
 };
 
 static const int64_t NOWHERE = -1; /* the parent of a point that no triangle uses */
@@ -221,9 +223,26 @@ static inline void record_range(const measuring *m, int64_t range, const buckets
   }
 }
 
-/* Sorts by insertion: a point of a mesh from pmb_emit has few edges. */
+static int compare_wide(const void *a, const void *b)
+{
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static int compare_narrow(const void *a, const void *b)
+{
+  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Sorts by insertion, since a point of a mesh from pmb_emit has few edges. Thousands of equal triangles have many. */
 static inline void sort_records(const buckets *b, int64_t begin, int64_t end, int wide)
 {
+  if (end - begin > FEW_RECORDS) {
+    qsort((char *)b->records + begin * (wide ? 8 : 4), (size_t)(end - begin), wide ? 8 : 4,
+      wide ? compare_wide : compare_narrow);
+    return;
+  }
   for (int64_t i = begin + 1; i < end; ++i) {
     const int64_t record = pmb_load_id(b->records, i, wide);
     int64_t at = i;

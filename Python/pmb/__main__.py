@@ -41,10 +41,12 @@ def _contour(options: argparse.Namespace) -> None:
     mesh.save(options.output)
     print(f"{options.output}: {len(mesh.triangles)} triangles, isovalue {' '.join(f'{value:g}' for value in isovalues)}")
     if not len(mesh.triangles):
-        print(f"pmb: the samples are from {info['minimum']:g} to {info['maximum']:g}", file=sys.stderr)
+        low, high = float(info["minimum"] or 0), float(info["maximum"] or 0)
+        found = f"the samples are from {low:g} to {high:g}" if low <= high else "no sample is finite"
+        print(f"pmb: {found}", file=sys.stderr)
     if options.measure:
         for name, value in mesh.measure()._asdict().items():
-            print(f"{name} {value:g}")
+            print(f"{name} {value:.9g}" if isinstance(value, float) else f"{name} {int(value)}")
 
 
 def _differing(paths: Sequence[str]) -> list[str]:
@@ -76,7 +78,7 @@ def _files(given: Sequence[str], output: str) -> list[tuple[str, str]]:
         matches = [place.fullmatch(path) for path in found]
         places = [match[1] if match else os.path.splitext(os.path.basename(path))[0] for path, match in zip(found, matches)]
     if "*" not in output:
-        raise ValueError(f"there are {len(found)} input files: the output {output} needs a * too")
+        raise ValueError(f"{pattern} may be several input files: the output {output} needs a * too")
     pairs = [(path, output.replace("*", place)) for path, place in zip(found, places)]
     outputs = [name for _, name in pairs]
     twice = sorted({name for name in outputs if outputs.count(name) > 1})

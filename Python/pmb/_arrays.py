@@ -161,7 +161,10 @@ def one_of(value: Any, name: str, choices: Collection[str]) -> str:
 def isovalues_of(given: Any) -> tuple[float, ...]:
     """The isovalues of a number or a list of numbers."""
     if isinstance(given, (float, int)):
-        return (float(given),)
+        try:
+            return (float(given),)
+        except OverflowError:
+            raise ValueError("an isovalue is beyond the range of a float") from None
     values = np.asarray(given)
     if values.ndim > 1:
         raise ValueError(f"an isovalue is a number or a list of numbers, but this has {text_of(values)}")

@@ -40,7 +40,7 @@ def parse_device(device: object) -> tuple[int, int]:
 
 @cache
 def _parse(device: str) -> tuple[int, int]:
-    found = re.fullmatch(r"(cpu)|cuda(?::(\d+))?", device)
+    found = re.fullmatch(r"(cpu)|cuda(?::(\d{1,4}))?", device)
     if not found:
         raise ValueError(f"device is None, 'cpu', 'cuda' or 'cuda:N', not {device!r}")
     return (1, 0) if found[1] else (2, int(found[2]) + 1 if found[2] else 0)
@@ -153,6 +153,15 @@ def reporting(context: Context, progress: Callable[[float], object] | None, begi
     """Calls progress(fraction) while the context works, from `begin` to `end`."""
     check_progress(progress)
     return _SILENT if progress is None else _reporting(context, progress, begin, end)
+
+
+def halves(progress: Callable[[float], object] | None) -> tuple[Callable[[float], object] | None, ...]:
+    """The hooks of two calls that are one for the user."""
+    check_progress(progress)
+    if progress is None:
+        return None, None
+    call = progress
+    return lambda fraction: call(fraction / 2), lambda fraction: call(0.5 + fraction / 2)
 
 
 def check_progress(progress: object) -> None:

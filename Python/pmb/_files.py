@@ -69,10 +69,11 @@ def _write(file: BinaryIO, array: Any) -> None:
 
 
 def _real(mesh: Mesh) -> Iterator[tuple[Any, Any]]:
-    """Names and arrays, of one or two axes and types that files have."""
+    """Names and arrays, of one or two axes and types that files have. Those without components are left out."""
     for name, given in mesh.arrays.items():
         array = as_samples(given, f"array {name!r}")[0]
-        yield name, array if array.ndim < 3 else array.reshape(len(array), -1)
+        if 0 not in array.shape[1:]:
+            yield name, array if array.ndim < 3 else array.reshape(len(array), -1)
 
 
 def save(mesh: Mesh, path: str) -> None:
@@ -110,10 +111,10 @@ def _ply(mesh: Mesh, file: BinaryIO) -> None:
 def _stl(mesh: Mesh, file: BinaryIO) -> None:
     file.write(b"PMB Contour".ljust(80) + np.uint32(len(mesh.triangles)).astype("<u4").tobytes())
     for first in range(0, len(mesh.triangles), 1 << 16):
-        corners = mesh.points[mesh.triangles[first:first + (1 << 16)]]
+        corners = mesh.points[mesh.triangles[first:first + (1 << 16)]].astype(np.float64)
         facets = np.zeros(len(corners), [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        lengths = np.sqrt((normals * normals).sum(axis=1, keepdims=True))
+        lengths = np.linalg.norm(normals, axis=1, keepdims=True)
         facets["normal"] = np.divide(normals, lengths, out=np.zeros_like(normals), where=lengths > 0)
         facets["corners"] = corners
         file.write(facets.tobytes())
@@ -138,13 +139,18 @@ def _obj(mesh: Mesh, file: BinaryIO) -> None:
 
 def _vtp(mesh: Mesh, file: BinaryIO) -> None:
     blocks: list[Any] = []
+    names: set[str] = set()
     offset = 0
 
     def array(name: str, values: Any) -> str:
         nonlocal offset
         values = np.ascontiguousarray(values)
+        name = re.sub(r"[\0-\x1f]", "_", str(name)) or "_"
+        while name in names:
+            name += "_"
+        names.add(name)
         components = f' NumberOfComponents="{values.shape[1]}"' if values.ndim > 1 else ""
-        quoted = str(name).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+        quoted = name.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
         text = (f'<DataArray type="{_VTK[values.dtype.kind]}{8 * values.itemsize}" Name="{quoted}"{components}'
                 f' format="appended" offset="{offset}"/>')
         blocks.append(values)

@@ -85,14 +85,19 @@ class Mesh:
                 raise ValueError(f"a triangle uses point {used}, but the mesh has {len(points)} points")
 
         def of_points(array: Any, name: str) -> Any:
-            found = None if array is None else np.asarray(array)
-            if found is not None and found.shape[:1] != points.shape[:1]:
-                raise ValueError(f"the mesh has {len(points)} points, but {name} has {text_of(found)}")
+            if array.shape[:1] != points.shape[:1]:
+                raise ValueError(f"the mesh has {len(points)} points, but {name} has {text_of(array)}")
+            return array
+
+        def vectors(array: Any, name: str) -> Any:
+            found = None if array is None else of_points(as_samples(array, name)[0], name)
+            if found is not None and found.shape != points.shape:
+                raise ValueError(f"{name} of a mesh have shape {points.shape}, but these have {text_of(found)}")
             return found
 
-        return Mesh(points, triangles, of_points(mesh.normals, "normals"), of_points(mesh.gradients, "gradients"),
-                    {name: of_points(array, f"array {name!r}") for name, array in mesh.arrays.items()}, mesh.isovalues,
-                    mesh.sizes)
+        return Mesh(points, triangles, vectors(mesh.normals, "normals"), vectors(mesh.gradients, "gradients"),
+                    {name: of_points(np.asarray(array), f"array {name!r}") for name, array in mesh.arrays.items()},
+                    mesh.isovalues, mesh.sizes)
 
     def __repr__(self) -> str:
         return f"<pmb.Mesh: {len(self.points)} points, {len(self.triangles)} triangles>"

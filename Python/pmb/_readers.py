@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,8 +46,10 @@ def _reading(path: str, advice: str = "") -> Iterator[None]:
 def _raw(path: str, shape: Any, dtype: str | None) -> Any:
     with _reading(path):
         kind, size = np.dtype(dtype or "uint8"), os.path.getsize(path)
-    needed = int(np.prod(shape, dtype=np.int64)) * kind.itemsize
-    if min(shape) < 1 or size != needed:
+    needed = prod(shape) * kind.itemsize
+    if min(shape) < 1:
+        raise ValueError(f"--shape has at least one sample along each axis, not {' '.join(map(str, shape))}")
+    if size != needed:
         raise ValueError(f"{path} has {size} bytes, but {' x '.join(map(str, shape))} samples of {kind} have {needed}:"
                          " give another --shape or --dtype")
     return np.memmap(path, kind, "r", shape=tuple(shape))
@@ -90,12 +93,15 @@ def _by_vtk(path: str, array: str | None) -> Scan:
     from . import vtk
     image = _read_by_vtk(vtkXMLImageDataReader(), path)
     data = image.GetPointData()
+    if not data.GetNumberOfArrays():
+        raise ValueError(f"{path} has no point arrays, or is cut off")
     if array is None and (data.GetScalars() is None or data.GetScalars().GetNumberOfComponents() != 1):
         arrays = [data.GetArray(i) for i in range(data.GetNumberOfArrays())]  # None: of texts
         array = next((one.GetName() for one in arrays if one is not None and one.GetNumberOfComponents() == 1), None)
     bound = vtk.volume(image, array, "cpu")
     matrix = np.reshape(bound._place.matrix, (3, 4))[:, [bound._place.order.index(axis) for axis in range(3)] + [3]]
-    return Scan(bound._array, (1.0, 1.0, 1.0), tuple(matrix[:, 3]), matrix[:, :3])
+    steps = np.linalg.norm(matrix[:, :3], axis=0)
+    return Scan(bound._array, tuple(steps), tuple(matrix[:, 3]), matrix[:, :3] / steps)
 
 
 def read_volume(path: str, array: str | None = None, shape: Any = None, dtype: str | None = None) -> Scan:
@@ -174,6 +180,27 @@ def _table(path: str, skipped: int, mark: str | None, columns: int) -> Any:
     return np.array(rows, float).reshape(-1, columns)  # None becomes NaN
 
 
+def _molecule(path: str, count: int) -> Any:
+    """The places of so many atoms."""
+    with open(path, "rb") as file:
+        lines = file.read().rstrip().count(b"\n") + 1
+    if lines > count + 2 or (count and lines < count + 2):
+        raise ValueError(f"its first line promises {count} atoms, but it has {max(lines - 2, 0)} lines for them; of several"
+                         " frames, save each as a file")
+    return np.loadtxt(path, skiprows=2, usecols=(1, 2, 3), ndmin=2) if count else np.empty((0, 3))
+
+
+def _is_packed(head: bytes) -> bool:
+    """Whether a file begins with numbers of float32, and not with text."""
+    if head.translate(None, bytes(range(9, 14)) + bytes(range(32, 256))):  # without what texts have
+        return True
+    try:
+        head.decode()
+    except UnicodeDecodeError:
+        return b"\n" not in head
+    return False
+
+
 def _text(path: str, needs_names: bool) -> tuple[Any, dict[str, Any]]:
     """Positions and other columns of a text, separated by semicolons, tabs, commas or spaces. Names stand in the line before
     the first numbers; without names the first columns are x, y and z. ParaView writes Points:0, Points:1 and Points:2, or _
@@ -181,12 +208,15 @@ def _text(path: str, needs_names: bool) -> tuple[Any, dict[str, Any]]:
     without other columns."""
     with open(path, "rb") as file:
         head = file.read(4096)
-    if b"\0" in head:
-        if os.path.getsize(path) % 12:
-            raise ValueError(f"its {os.path.getsize(path)} bytes are not 3 numbers of float32 for each particle")
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff") and not (any(head[2::2]) and any(head[3::2])):
+        raise ValueError("it is a text in UTF-16: save it in UTF-8")
+    if _is_packed(head):
+        if os.path.getsize(path) % 12 or needs_names:
+            raise ValueError(f"its {os.path.getsize(path)} bytes are no text"
+                             + ("" if needs_names else ", nor 3 numbers of float32 for each particle"))
         return np.fromfile(path, "<f4").reshape(-1, 3), {}
     if head.split(b"\n", 1)[0].strip().isdigit():
-        return np.loadtxt(path, skiprows=2, usecols=(1, 2, 3), ndmin=2), {}
+        return _molecule(path, int(head.split(b"\n", 1)[0])), {}
     names: list[str] = []
     skipped, mark, values = 0, None, []
     with open(path, encoding="utf-8-sig", errors="replace") as file:

@@ -122,8 +122,8 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
         Of the picture in pixels.
     mode : {"isosurface", "composite", "maximum", "minimum", "average"}
         Default: "isosurface" with an isovalue, else "composite".
-    colors : list of 3 or 4 floats per isovalue
-        Red, green, blue, opacity, from 0 to 1.
+    colors : (n, 3) or (n, 4) floats, for each isovalue
+        Red, green, blue and, with four, opacity, from 0 to 1.
     colormap : function or (n, 3 or 4) array
         Colors of values over `range`, for the other modes. Matplotlib's colormaps work.
     opacity : list of floats, optional
@@ -154,9 +154,10 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
     (60, 80, 3)
     """
     if not isinstance(volume, Volume):
-        with Volume(volume, spacing, origin, direction, mask, device, progress) as made:
+        first, second = _context.halves(progress)
+        with Volume(volume, spacing, origin, direction, mask, device, first) as made:
             return render(made, isovalue, camera, size, mode=mode, colors=colors, colormap=colormap, opacity=opacity,
-                          range=range, unit=unit, background=background, shade=shade, step=step, progress=progress)
+                          range=range, unit=unit, background=background, shade=shade, step=step, progress=second)
     refuse(spacing, origin, direction, mask, device)
     mode = mode or ("composite" if isovalue is None else "isosurface")
     one_of(mode, "mode", _MODES)
@@ -166,7 +167,7 @@ def render(volume: Any, isovalue: float | Sequence[float] | None = None, camera:
     try:
         given = np.atleast_2d(np.asarray(_COLORS if colors is None else colors, float))
     except ValueError:
-        raise TypeError(f"colors are 3 or 4 numbers from 0 to 1 for each isovalue, not {colors!r}") from None
+        raise TypeError(f"colors are 3 numbers from 0 to 1 for each isovalue, or 4 for each, not {colors!r}") from None
     if given.ndim != 2 or given.shape[1] not in (3, 4) or len(given) == 0:
         raise ValueError(f"colors have 3 or 4 numbers each, but these have {text_of(given)}")
     levels = [number for i, value in enumerate(values) for number in (value, *(*given[i % len(given)], 1.0)[:4])]

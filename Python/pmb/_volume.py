@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from math import hypot
-from threading import RLock
+from os import getpid
+from threading import Lock, get_ident
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,6 +93,35 @@ def _place(shape: tuple[int, ...], strides: tuple[int, ...], size: int, steps: t
     return _Place(order, tuple(strides[axis] // size for axis in order), dims, matrix, *_extremes(matrix, dims))
 
 
+class _OneCall:
+    """Calls of other threads wait for each other. A call from progress= gets an error."""
+
+    def __init__(self) -> None:
+        self._lock, self._thread, self._process = Lock(), 0, getpid()
+
+    def __enter__(self) -> None:
+        if self._process != getpid():
+            if self._thread:
+                raise RuntimeError("another thread worked on the volume when this process was forked: make another one of"
+                                   " the same array")
+            self._lock, self._process = Lock(), getpid()
+        if self._thread == get_ident():
+            raise RuntimeError("the volume is in use: the call that reports this progress works on it")
+        self._lock.acquire()
+        self._thread = get_ident()
+
+    def __exit__(self, *unused: object) -> None:
+        self._thread = 0
+        self._lock.release()
+
+
+class _Closed(NamedTuple):
+    """What a closed volume knows of its array."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
 class Volume:
     """A 3-d array with the summary that makes its isosurfaces fast.
 
@@ -140,8 +170,8 @@ class Volume:
         if isinstance(self._array, View):
             self._gpu = self._array.device
             device = device_for(self._array, device, "the volume")
-        self._given = array if self.converted else None
-        self._lock = RLock()  # so that a call from progress= gets an error, and does not wait for itself
+        self._given = None if isinstance(array, np.ndarray) and not self.converted else array
+        self._lock = _OneCall()
         if self._array.ndim != 3 or 0 in self._array.shape:
             raise ValueError(f"a volume has three axes and at least one sample, but this has {text_of(self._array)}")
         self._place = _place(self._array.shape, self._array.strides, self._array.itemsize, numbers(spacing, "spacing"),
@@ -181,10 +211,13 @@ class Volume:
 
     def update(self, progress: Callable[[float], object] | None = None) -> None:
         """Read the samples again, after they have changed. A mask stays as it was."""
-        if self.converted:
-            self._array, _ = as_samples(self._given, "the volume", False)
         if isinstance(self._array, View):
             self._array.wait()
+        elif self._given is not None:
+            again = as_samples(self._given, "the volume", False)[0]
+            if (again.shape, again.dtype, again.strides) != (self._array.shape, self._array.dtype, self._array.strides):
+                raise ValueError(f"the array had {text_of(self._array)}, but now has {text_of(again)}: make another volume")
+            self._array = again
         self._bind(progress)
 
     @_context.with_kept_memory
@@ -207,7 +240,8 @@ class Volume:
             context = self._used()
             # The next tensor of this shape takes over what little the context has on the GPU beside it.
             context.unbind(-1 if self._gpu is None else _context.kept_bytes(self._gpu))
-            self._context = None
+            self._context = self._given = None
+            self._array, self._flags = _Closed(self._array.shape, self._array.dtype), (None, None)
             self._memory.close()
             _context.give_back(context, self._key)
 
@@ -264,7 +298,7 @@ class Volume:
                 low, high = numbers(range, "range", 2)
             crossed, touched = np.zeros(max(bins, 0), np.int64), np.zeros(max(bins, 0), np.int64)
             self._used().histogram(low, high, bins, address_of(crossed), address_of(touched))
-        return Histogram(crossed, touched, np.linspace(low, high, bins + 1))
+        return Histogram(crossed, touched, 2 * np.linspace(low / 2, high / 2, bins + 1))
 
     def _packed_arrays(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(arrays, Mapping):
@@ -384,10 +418,6 @@ def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[fl
     if isinstance(volume, Volume):
         refuse(spacing, origin, direction, mask, device)
         return volume.contour(isovalue, progress=progress, **options)
-    _context.check_progress(progress)
-    first = second = progress
-    if progress is not None:
-        call = progress
-        first, second = lambda fraction: call(fraction / 2), lambda fraction: call(0.5 + fraction / 2)
+    first, second = _context.halves(progress)
     with Volume(volume, spacing, origin, direction, mask, device, first) as made:
         return made.contour(isovalue, progress=second, **options)

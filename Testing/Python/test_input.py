@@ -154,6 +154,9 @@ def test_volume_in_use():
         time.sleep(0.05)  # the core reports at most 50 times per second
         with pytest.raises(RuntimeError, match="in use"):
             volume.contour(0.5, progress=lambda _: call())
+    for call in (volume.close, volume.update, lambda: volume.contour(0.9), lambda: pmb.render(volume, 0.5)):
+        with pytest.raises(RuntimeError, match="in use"):  # between two calls of the core
+            volume.contour(0.5, progress=lambda fraction: call() if fraction == 0.5 else None)
     with pytest.raises(TypeError, match="copied"):
         copy.copy(volume)
     with pytest.raises(ValueError, match="-1"):
@@ -176,6 +179,79 @@ def test_fork(ball):
                     for mesh in (volume.contour(-0.5), pmb.contour(ball, -0.5, device="cpu")))
         os._exit(0 if right else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*fork")
+def test_fork_beside_a_thread(ball):
+    """A volume that another thread uses then is told, and does not hang the child."""
+    volume, forked = pmb.Volume(ball, device="cpu"), []
+
+    def fork(fraction):
+        if not forked:
+            forked.append(fraction)
+            worker.join()
+
+    def work():
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            try:
+                volume.contour(-0.5)
+            except RuntimeError as error:
+                os._exit(0 if "forked" in str(error) and len(pmb.contour(ball, -0.5, device="cpu").points) else 1)
+            os._exit(1)
+        forked.append(os.waitpid(child, 0)[1])
+
+    worker = threading.Thread(target=work)
+    volume.contour(-0.5, progress=lambda fraction: None if forked else (worker.start(), fork(fraction)))
+    assert forked[1] == 0
+
+
+def test_update_reads_copies_again(ball):
+    class Stored:
+        """As a dataset of h5py: NumPy gets a copy."""
+        shape, dtype = ball.shape, ball.dtype
+
+        def __init__(self):
+            self.data = ball.copy()
+
+        def __array__(self, dtype=None, copy=None):
+            return self.data.copy()
+
+    stored = Stored()
+    volume = pmb.Volume(stored)
+    stored.data += 1
+    volume.update()
+    assert np.array_equal(volume.contour(0.5).points, pmb.contour(ball + 1, 0.5).points)
+    stored.data = stored.data[1:]
+    with pytest.raises(ValueError, match="make another volume"):
+        volume.update()
+
+
+def test_close_gives_the_array_free():
+    memory = bytearray(8 * 64)
+    volume = pmb.Volume(memoryview(memory).cast("d", (4, 4, 4)))
+    with pytest.raises(BufferError):
+        memory.extend(b"x")
+    volume.close()
+    memory.extend(b"x")
+    assert volume.shape == (4, 4, 4) and "closed" in repr(volume)
+    with pytest.raises(ValueError, match="closed"):
+        volume.update()
+
+
+def test_range_beyond_a_float():
+    edges = pmb.Volume(np.array([-1.5e308, 1.5e308] * 32).reshape(4, 4, 4)).histogram(4).edges
+    assert np.array_equal(edges, [-1.5e308, -0.75e308, 0, 0.75e308, 1.5e308])
+    with pytest.raises(ValueError, match="beyond"):
+        pmb.contour(np.zeros((2, 2, 2)), 10**400)
+
+
+@pytest.mark.parametrize("call", [pmb.contour, pmb.render])
+def test_progress_of_two_parts_rises(call):
+    seen = []
+    call(np.random.default_rng(1).random((96, 96, 96)), 0.5, progress=seen.append)
+    assert seen == sorted(seen) and seen[-1] == 1 and 0.5 in seen
 
 
 @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals need the main thread")
