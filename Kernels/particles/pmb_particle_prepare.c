@@ -35,20 +35,23 @@ static void prepare_chunk(void *data, int worker, size_t chunk)
   const int64_t first = (int64_t)chunk * PMB_PARTICLE_CHUNK;
   const int64_t n = pmb_smaller(PMB_PARTICLE_CHUNK, r->positions.count - first);
   double numbers[3 * PMB_PARTICLE_CHUNK];
+  uint8_t kept[PMB_PARTICLE_CHUNK];
   (void)worker;
   pmb_begin_facts(facts);
   pmb_particles_read(&r->positions, 3, first, n, numbers);
   for (int64_t i = 0; i < n; ++i) {
-    pmb_add_place(facts, numbers + 3 * i, r->spacing);
+    kept[i] = (uint8_t)pmb_add_place(facts, numbers + 3 * i, r->spacing);
   }
   for (int a = 0; a < PMB_PARTICLE_NUMBERS; ++a) {
     if (arrays[a]->values) {
       pmb_particles_read(arrays[a], 1, first, n, numbers);
     }
     for (int64_t i = 0; arrays[a]->values && i < n; ++i) {
-      pmb_add_number(facts, a, numbers[i], first + i);
-      facts->reached +=
-        a == PMB_RADII ? pmb_samples_reached(pmb_particles_reach_of(p, pmb_particles_length(p, numbers[i]))) : 0;
+      if (kept[i]) {
+        pmb_add_number(facts, a, numbers[i], first + i);
+        facts->reached +=
+          a == PMB_RADII ? pmb_samples_reached(pmb_particles_reach_of(p, pmb_particles_length(p, numbers[i]))) : 0;
+      }
     }
   }
 }

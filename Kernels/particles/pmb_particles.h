@@ -85,8 +85,9 @@ typedef struct pmb_particle_bounds {
 
 typedef struct pmb_particle_request {
   size_t struct_size;
-  pmb_particle_array
-    positions; /* 3 components. Particles at positions that are not finite or beyond cell 2^51 are left out and counted */
+  /* 3 components. Particles at positions that are not finite or beyond cell 2^51 are left out and counted; their numbers in the
+   * other arrays may be any. */
+  pmb_particle_array positions;
   double spacing;  /* edge of a cell, world length. Samples lie at its multiples */
   double isovalue; /* above 0. For spheres any depth below their surface; from the radius on there is no mesh */
   pmb_particle_kernel kernel;

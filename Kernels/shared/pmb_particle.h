@@ -76,16 +76,17 @@ PMB_INLINE void pmb_begin_facts(pmb_particle_facts *facts)
   facts->wrong_value = 0;
 }
 
-PMB_INLINE void pmb_add_place(pmb_particle_facts *facts, const double place[3], double spacing)
+/* Returns 0 for a particle that is left out, whose numbers do not count. */
+PMB_INLINE int pmb_add_place(pmb_particle_facts *facts, const double place[3], double spacing)
 {
-  if (pmb_place_fits(place, spacing)) {
-    ++facts->kept;
-    for (int a = 0; a < 3; ++a) {
-      const double cell = floor(place[a] / spacing);
-      facts->low[a] = cell < facts->low[a] ? cell : facts->low[a];
-      facts->high[a] = cell > facts->high[a] ? cell : facts->high[a];
-    }
+  const int fits = pmb_place_fits(place, spacing);
+  facts->kept += fits;
+  for (int a = 0; fits && a < 3; ++a) {
+    const double cell = floor(place[a] / spacing);
+    facts->low[a] = cell < facts->low[a] ? cell : facts->low[a];
+    facts->high[a] = cell > facts->high[a] ? cell : facts->high[a];
   }
+  return fits;
 }
 
 /* The samples within a reach in cells, about. */

@@ -37,15 +37,6 @@ def _stride(array: Any, least: int) -> int:
     return array.strides[0] // array.itemsize if len(array) > 1 else least
 
 
-def _without_lost(array: Any, points: Any) -> Any:
-    """The array with the mean of the others where it is NaN and the particle is left out."""
-    if isinstance(array, View) or array.dtype.kind != "f" or not np.isnan(array.min(initial=1)):
-        return array
-    lost = ~np.isfinite(points).all(axis=1)
-    kept = array[~lost]
-    return np.where(lost, kept.mean() if len(kept) and np.isfinite(kept).all() else 1, array).astype(array.dtype)
-
-
 def _per_particle(value: Any, name: str, points: Any) -> tuple[Any, tuple[int, int, int, int]]:
     """The array, to keep it alive, and the core's description of it."""
     if value is None:
@@ -53,7 +44,6 @@ def _per_particle(value: Any, name: str, points: Any) -> tuple[Any, tuple[int, i
     array, count = _beside(value, name, points), len(points)
     if array.shape != (count,):
         raise ValueError(f"{name} with {text_of(array)} has not one value for each of {count} particles")
-    array = _without_lost(array, points)
     if _stride(array, 1) <= 0:
         array = _contiguous(array, name)
     return array, (address_of(array), code_of(array.dtype), count, _stride(array, 1))
@@ -71,10 +61,13 @@ def _reach(positions: Any) -> float:
 
 
 def _mean(radii: Any) -> float:
-    """Of the radii that can be used: the core names the others."""
+    """Of the radii that can be used: the core names others, unless their particles are left out."""
     host = host_copy(radii)
     mean = float(np.mean(host))
-    return mean if 0 < mean < np.inf else float(np.max(host, initial=1.0, where=(host > 0) & (host < np.inf)))
+    if not 0 < mean < np.inf:
+        usable = host[(host > 0) & (host < np.inf)]
+        mean = float(usable.mean()) if len(usable) else 1.0
+    return mean
 
 
 @_context.with_kept_memory

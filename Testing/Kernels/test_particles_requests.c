@@ -58,6 +58,16 @@ static void not_finite(void)
   CHECK_STATUS(context, pmb_particles_count(particles, &r, &sizes), PMB_OK);
   CHECK(sizes.left_out == 8 && sizes.triangles > 0, "%lld left out, %lld triangles", (long long)sizes.left_out,
     (long long)sizes.triangles);
+  const int64_t triangles = sizes.triangles;
+  double numbers[9]; /* of which those of particles that are left out do not count */
+  for (int i = 0; i < 9; i++) numbers[i] = i < 8 ? bad[i / 3] : r.radius;
+  r.radii = r.masses = r.densities = (pmb_particle_array){ numbers, PMB_FLOAT64, 9, 0 };
+  CHECK_STATUS(context, pmb_particles_count(particles, &r, &sizes), PMB_OK);
+  numbers[8] = NAN;
+  CHECK_REFUSED(context, pmb_particles_count(particles, &r, &sizes), PMB_INVALID, "particle 8 is nan");
+  r = request_of(position, 9, PMB_KERNEL_SPLINE);
+  CHECK_STATUS(context, pmb_particles_count(particles, &r, &sizes), PMB_OK);
+  CHECK(sizes.triangles == triangles, "%lld triangles", (long long)sizes.triangles);
   for (int64_t count = 8; count >= 0; count -= 8) {
     OWNED_MESH m;
     r.positions.count = count;

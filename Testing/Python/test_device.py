@@ -144,6 +144,7 @@ def test_current_gpu_stays():
 def test_particles():
     rng = np.random.default_rng(3)
     points, radii, colors = rng.random((500, 3)) * 10, rng.uniform(0.4, 0.6, 500), rng.random((500, 3)).astype("f4")
+    points[7], radii[7] = np.nan, np.inf  # is left out
     for place in (pmb.DeviceArray.from_host, to_torch, to_cupy):
         for radius in (0.5, radii):
             expected = pmb.particles(points, radius, arrays={"c": colors}, device="cpu")

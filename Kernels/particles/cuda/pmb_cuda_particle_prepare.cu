@@ -16,9 +16,9 @@ static __global__ void __launch_bounds__(THREADS)
   for (int64_t i = first + threadIdx.x; i < end; i += THREADS) {
     const double place[3] = { pmb_cuda_number(c.positions, i, 0), pmb_cuda_number(c.positions, i, 1),
       pmb_cuda_number(c.positions, i, 2) };
-    pmb_add_place(&mine, place, c.spacing);
+    const int kept = pmb_add_place(&mine, place, c.spacing);
 #pragma unroll
-    for (int a = 0; a < PMB_PARTICLE_NUMBERS; ++a) {
+    for (int a = 0; kept && a < PMB_PARTICLE_NUMBERS; ++a) {
       if (arrays[a]->d_values) {
         const double number = pmb_cuda_number(*arrays[a], i, 0);
         pmb_add_number(&mine, a, number, i);
