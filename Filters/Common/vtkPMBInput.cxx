@@ -128,6 +128,11 @@ vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, c
   const int first = component < 0 ? 0 : component;
   const int count = component < 0 ? array->GetNumberOfComponents() : 1;
   copy->SetNumberOfComponents(count);
+  copy->SetName(array->GetName());
+  for (int i = 0; component < 0 && array->HasAComponentName() && i < count; ++i)
+  {
+    copy->SetComponentName(i, array->GetComponentName(i));
+  }
   const vtkIdType tuples = array->GetNumberOfTuples();
   Allocate(copy, tuples);
   const vtkIdType portion = std::max(1, (1 << 18) / count); // a few milliseconds

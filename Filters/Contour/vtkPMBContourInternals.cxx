@@ -220,8 +220,8 @@ void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inp
   {
     return;
   }
-  this->ReadIsovalues(job);
-  if (job.Isovalues.empty() && !job.Suggests)
+  this->ReadIsovalues(job, /*mayReplace=*/!inSlabs);
+  if (job.Isovalues.empty() && (!job.Suggests || inSlabs))
   {
     summary =
       this->Sum.NotFinite.empty() ? "No surface: there is no isovalue" : "No surface: no isovalue is a finite number";
@@ -263,7 +263,7 @@ void vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformationVector
 
 // Leaves out isovalues that are not finite. The suggested one takes their place if no other remains, as in ParaView by default
 // where samples are infinite.
-void vtkPMBContourFilter::vtkInternals::ReadIsovalues(Job& job)
+void vtkPMBContourFilter::vtkInternals::ReadIsovalues(Job& job, bool mayReplace)
 {
   std::ostringstream notFinite;
   for (int i = 0; i < this->Filter->GetNumberOfContours(); ++i)
@@ -278,8 +278,8 @@ void vtkPMBContourFilter::vtkInternals::ReadIsovalues(Job& job)
               << (std::isnan(isovalue) ? "nan" : (isovalue > 0 ? "inf" : "-inf"));
   }
   this->Sum.NotFinite = notFinite.str();
-  this->Sum.Replaced = !this->Sum.NotFinite.empty() && job.Isovalues.empty() && job.Alone && !this->IsComposite() &&
-    vtkPMB::Dimensions(job.Image).Thick == 3;
+  this->Sum.Replaced = mayReplace && !this->Sum.NotFinite.empty() && job.Isovalues.empty() && job.Alone &&
+    !this->IsComposite() && vtkPMB::Dimensions(job.Image).Thick == 3;
   job.Suggests = this->Filter->UseSuggestedIsovalue || this->Sum.Replaced;
 }
 
@@ -330,7 +330,6 @@ void vtkPMBContourFilter::vtkInternals::RunSlabs(Job& job, vtkInformationVector*
   if (job.Suggests)
   {
     this->Sum.Note = "; no isovalue is suggested for a volume that exceeds the memory limit: those set are used";
-    job.Isovalues.resize(std::max<size_t>(job.Isovalues.size(), 1), 0.0);
   }
   std::vector<std::vector<vtkSmartPointer<vtkPolyData>>> meshes(job.Isovalues.size());
   job.Parts.resize(job.Isovalues.size());
@@ -446,8 +445,9 @@ void vtkPMBContourFilter::vtkInternals::Explore(Job& job)
   {
     job.Progress.Begin(Steps::SUGGEST);
     const pmb_status status = vtkPMB::Explore(*job.Context, isovalues, this->Filter->IsovalueCurve);
+    const pmb_info info = job.Context->GetInfo();
     std::ostringstream text;
-    text.precision(4);
+    text.precision(vtkPMB::Digits(4, info.minimum, info.maximum));
     for (vtkIdType i = 0; i < isovalues->GetNumberOfValues(); ++i)
     {
       text << (i > 0 ? ", " : "") << isovalues->GetValue(i);
@@ -470,8 +470,10 @@ void vtkPMBContourFilter::vtkInternals::Explore(Job& job)
   }
   else
   {
+    const pmb_info info = job.Context->GetInfo();
     job.Isovalues.assign(1, isovalues->GetValue(0));
     std::ostringstream text;
+    text.precision(vtkPMB::Digits(6, info.minimum, info.maximum));
     text << "; the isovalue " << job.Isovalues.front() << " was suggested";
     this->Sum.Note = text.str();
   }

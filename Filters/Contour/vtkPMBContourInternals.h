@@ -49,7 +49,7 @@ private:
 
   void Run(Job& job, vtkInformationVector** inputVector);
   void FindArray(Job& job, vtkInformationVector** inputVector);
-  void ReadIsovalues(Job& job);
+  void ReadIsovalues(Job& job, bool mayReplace); // mayReplace: where none is finite, by the suggested one
   void RunSlice(Job& job);
   void RunVolume(Job& job);
   void RunSlabs(Job& job, vtkInformationVector** inputVector, vtkPMB::Pieces& pieces);

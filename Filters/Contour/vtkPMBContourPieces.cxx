@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <utility>
 
@@ -112,6 +113,10 @@ Pieces::Pieces(vtkPMBContourFilter* filter)
   {
     this->Name.replace_extension();
   }
+  if (this->AreWanted())
+  {
+    this->RemoveEarlier();
+  }
 }
 
 Pieces::~Pieces()
@@ -124,18 +129,33 @@ Pieces::~Pieces()
   }
 }
 
+std::filesystem::path Pieces::File(size_t number) const
+{
+  return this->Name.string() + "_" + std::to_string(number) + ".vtp";
+}
+
+void Pieces::RemoveEarlier() const
+{
+  std::error_code ignored;
+  const std::filesystem::path list = this->Name.string() + ".pvtp";
+  std::ifstream stream(list);
+  const std::string text{ std::istreambuf_iterator<char>(stream), {} };
+  const auto isListed = [&](size_t number)
+  { return text.find("Source=\"" + Escaped(this->File(number).filename().string()) + "\"") != std::string::npos; };
+  for (size_t number = 0; isListed(number); ++number)
+  {
+    std::filesystem::remove(this->File(number), ignored);
+  }
+  std::filesystem::remove(list, ignored);
+}
+
 void Pieces::Write(size_t isovalue, vtkPolyData* mesh)
 {
   if (mesh->GetNumberOfPolys() == 0)
   {
     return;
   }
-  if (this->Files.empty()) // the pieces of an earlier surface are replaced
-  {
-    std::error_code ignored;
-    std::filesystem::remove(this->Name.string() + ".pvtp", ignored);
-  }
-  const std::filesystem::path file = this->Name.string() + "_" + std::to_string(this->Files.size()) + ".vtp";
+  const std::filesystem::path file = this->File(this->Files.size());
   this->Files.emplace(isovalue, file);
   vtkNew<PieceWriter> writer;
   const std::string arrays = writer->Describe(mesh);

@@ -30,6 +30,10 @@ public:
   std::string Finish();
 
 private:
+  std::filesystem::path File(size_t number) const;
+  // Removes the files of an earlier surface, which its .pvtp lists.
+  void RemoveEarlier() const;
+
   vtkPMBContourFilter* Filter;
   std::filesystem::path Name;                         // without .pvtp
   std::multimap<size_t, std::filesystem::path> Files; // by isovalue

@@ -3,11 +3,19 @@
 #include "vtkPMBContourTotals.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMB
 {
+int Digits(int least, double minimum, double maximum)
+{
+  const double most = std::max(std::abs(minimum), std::abs(maximum)), range = maximum - minimum;
+  return range > 0 && range < most ? std::min(17, least + static_cast<int>(std::ceil(std::log10(most / range))))
+                                   : least;
+}
+
 void Totals::AddRange(const char* array, const std::vector<double>& isovalues, double minimum, double maximum)
 {
   this->HasRange = true;
@@ -96,6 +104,7 @@ std::string Totals::WarnOfRange() const
     return "";
   }
   std::ostringstream text;
+  text.precision(Digits(6, this->Minimum, this->Maximum));
   text << "No isovalue lies in the range of the array '" << this->ArrayName << "', " << this->Minimum << " to "
        << this->Maximum;
   return (this->Minimum > this->Maximum ? "The array '" + this->ArrayName + "' has no finite sample" : text.str()) +

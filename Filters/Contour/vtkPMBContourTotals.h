@@ -16,6 +16,9 @@
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMB
 {
+// The digits with which numbers between these are told apart as well as `least` digits tell those around 0.
+int Digits(int least, double minimum, double maximum);
+
 struct Totals
 {
   // Adds a block's range.

@@ -17,16 +17,24 @@ const char* const Particles::Names[] = { "radius", "mass", "density", "weight" }
 
 namespace
 {
-// The points that are no ghosts; null: all.
-vtkSmartPointer<vtkIdList> FindOwnPoints(vtkPointSet* input)
+// The points that are no ghosts; null: all. Sets a warning if the array cannot be used.
+vtkSmartPointer<vtkIdList> FindOwnPoints(vtkPointSet* input, std::string& warning)
 {
-  const vtkUnsignedCharArray* ghosts = input->GetPointGhostArray();
+  vtkUnsignedCharArray* ghosts = input->GetPointGhostArray();
+  const vtkIdType points = input->GetNumberOfPoints(), flags = ghosts ? ghosts->GetNumberOfValues() : points;
+  if (flags != points)
+  {
+    warning = "The array '" + std::string(ghosts->GetName()) + "' has " + std::to_string(flags) +
+      " values, but there are " + std::to_string(points) +
+      " points: it is ignored, and no points are ghosts. Fix the source of the points.";
+    ghosts = nullptr;
+  }
   const unsigned char left = vtkDataSetAttributes::DUPLICATEPOINT | vtkDataSetAttributes::HIDDENPOINT;
   vtkSmartPointer<vtkIdList> own;
   if (ghosts)
   {
     own = vtkSmartPointer<vtkIdList>::New();
-    for (vtkIdType i = 0; i < input->GetNumberOfPoints(); ++i)
+    for (vtkIdType i = 0; i < points; ++i)
     {
       if (!(ghosts->GetValue(i) & left))
       {
@@ -54,14 +62,16 @@ vtkSmartPointer<vtkDataArray> Take(vtkDataArray* array, vtkIdList* kept)
 }
 }
 
-void Particles::Read(vtkPointSet* input, vtkDataArray* const numbers[NUMBERS])
+std::string Particles::Read(vtkPointSet* input, vtkDataArray* const numbers[NUMBERS])
 {
-  this->Own = FindOwnPoints(input);
+  std::string warning;
+  this->Own = FindOwnPoints(input, warning);
   this->Positions = Take(input->GetPoints()->GetData(), this->Own);
   for (int i = 0; i < NUMBERS; ++i)
   {
     this->Numbers[i] = numbers[i] ? Take(numbers[i], this->Own) : nullptr;
   }
+  return warning;
 }
 
 void Particles::ReadPassed(vtkPointSet* input, const char* taken)

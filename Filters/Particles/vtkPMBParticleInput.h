@@ -36,8 +36,8 @@ struct Particles
   std::vector<vtkSmartPointer<vtkDataArray>> Passed;
   vtkSmartPointer<vtkPointData> Attributes = vtkSmartPointer<vtkPointData>::New(); // which arrays are the active ones
 
-  // Reads the points that are no ghosts, and their numbers; null: none. Throws std::bad_alloc.
-  void Read(vtkPointSet* input, vtkDataArray* const numbers[NUMBERS]);
+  // Reads the points that are no ghosts, and their numbers; null: none. Returns a warning, or nothing. Throws std::bad_alloc.
+  std::string Read(vtkPointSet* input, vtkDataArray* const numbers[NUMBERS]);
 
   // Reads the numeric point arrays to pass: neither ids nor ghost types, nor the name that the output itself uses.
   void ReadPassed(vtkPointSet* input, const char* taken);

@@ -96,6 +96,15 @@ void SetArrays(const Particles& particles, pmb_particle_request& request)
 }
 }
 
+vtkFloatArray* vtkPMB::AddPotential(vtkImageData* image)
+{
+  vtkNew<vtkFloatArray> values;
+  values->SetName("Potential");
+  Allocate(values, image->GetNumberOfPoints());
+  image->GetPointData()->SetScalars(values);
+  return values;
+}
+
 void vtkPMBParticleSurface::Internals::Read(
   vtkPMBParticleSurface* filter, vtkInformationVector** inputVector, Particles& particles)
 {
@@ -119,7 +128,7 @@ void vtkPMBParticleSurface::Internals::Read(
         " must be a point array with one component: choose another array, or None." };
     }
   }
-  particles.Read(vtkPointSet::GetData(inputVector[0]), numbers);
+  Warn(filter, particles.Read(vtkPointSet::GetData(inputVector[0]), numbers));
 }
 
 double vtkPMBParticleSurface::Internals::ChooseRadius(
@@ -288,13 +297,9 @@ void vtkPMBParticleSurface::Internals::FillImage(vtkPMBParticleSurface* filter, 
   ranks.Together(
     [&]
     {
-      vtkNew<vtkFloatArray> values;
-      values->SetName("Potential");
-      vtkPMB::Allocate(values, isEmpty ? 0 : grid.dims[0] * grid.dims[1] * grid.dims[2]);
-      grid.values = values->GetPointer(0);
+      grid.values = vtkPMB::AddPotential(image)->GetPointer(0);
       image->SetOrigin(grid.origin);
       image->SetSpacing(grid.spacing);
-      image->GetPointData()->SetScalars(values);
       request.whole = &this->Whole;
       const vtkPMB::ProgressHook hook(this->Core.GetContext(), Steps::Hook, &steps);
       steps.Begin(Steps::COPY);

@@ -16,8 +16,15 @@
 #include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
+class vtkFloatArray;
 class vtkImageData;
 class vtkInformationVector;
+
+namespace vtkPMB
+{
+// Gives an image the array of the potential, without values. Throws std::bad_alloc.
+vtkFloatArray* AddPotential(vtkImageData* image);
+}
 
 class vtkPMBParticleSurface::Internals
 {

@@ -4,12 +4,14 @@
 
 #include "vtkCommand.h"
 #include "vtkExtentTranslator.h"
+#include "vtkFloatArray.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
 #include "vtkMultiProcessController.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBParticleInternals.h"
+#include "vtkPointData.h"
 #include "vtkPointSet.h"
 #include "vtkPolyData.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
@@ -108,6 +110,9 @@ int vtkPMBParticleSurface::RequestData(
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
   vtkPMB::Ranks ranks(this->FindRanks(outInfo));
   std::string error;
+  image->Initialize(); // VTK keeps the scalars of the execution before
+  image->SetOrigin(0, 0, 0);
+  image->SetSpacing(1, 1, 1);
   try
   {
     if (this->ComputeImage)
@@ -118,6 +123,11 @@ int vtkPMBParticleSurface::RequestData(
     this->Kept->Time = outInfo->Has(Pipeline::UPDATE_TIME_STEP()) ? outInfo->Get(Pipeline::UPDATE_TIME_STEP())
                                                                   : std::numeric_limits<double>::quiet_NaN();
     this->Kept->Run(this, ranks, inputVector, output, image);
+    const bool fits = image->GetNumberOfPoints() <= this->SampleLimit * 1e6;
+    if (this->ComputeImage && fits && !image->GetPointData()->GetScalars()) // there is no particle
+    {
+      vtkPMB::AddPotential(image)->FillValue(0.0f);
+    }
   }
   catch (const vtkPMB::Failed& failed)
   {

@@ -289,6 +289,11 @@ void TestPiecesFaults()
   pair.CheckFails("no such folder/pieces_0.vtp: No such file or directory");
   pair.Filter->ComputeMeasuresOn();
   pair.CheckFails("without measures (ComputeMeasures): clear it");
+  pair.Filter->ComputeMeasuresOff();
+  pair.Filter->SetPiecesFileName(PiecesFile.c_str());
+  PMB_CHECK(CountFiles() > 8, CountFiles() << " files of the surface before");
+  pair.Filter->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, "typo");
+  checkNone("typo");
 }
 
 // A new isovalue reads the first slab again and those that it may cross; a new volume all of them.
@@ -298,6 +303,14 @@ void TestReads()
   pair.CheckSame("a plane", "8 of 8 slabs read, ");
   PMB_EQUAL(pair.Source->Reads, 8, "reads");
   PMB_CHECK(pair.Source->MostSlices <= (1 << 20) / 50000, pair.Source->MostSlices << " slices exceed the limit");
+  pair.Filter->SetValue(0, std::nan(""));
+  pair.Filter->Update();
+  PMB_EQUAL(std::string(pair.Filter->GetLastRunSummary()), "No surface: no isovalue is a finite number", "summary");
+  PMB_CHECK(!Has(pair.Said.Text(), "suggested"), pair.Said.Text());
+  pair.Said.Clear();
+  pair.Filter->SetValue(0, 30.5);
+  pair.CheckSame("a plane again");
+  pair.Source->Reads = 8;
   pair.Set([](vtkPMBContourFilter* f) { f->SetValue(0, 41.5); });
   pair.CheckSame("another plane");
   PMB_CHECK(pair.Source->Reads <= 8 + 4, pair.Source->Reads - 8 << " reads for another isovalue");

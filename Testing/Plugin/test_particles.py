@@ -6,6 +6,7 @@ import tempfile
 import numpy
 from paraview import simple
 from paraview.vtk.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkSOADataArrayTemplate, vtkUnsignedCharArray
 from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkPolyData, vtkStructuredGrid, vtkUnstructuredGrid
 from vtkmodules.vtkFiltersCore import vtkMultiObjectMassProperties
 from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
@@ -332,6 +333,37 @@ def image():
     equal(client.GetOutputDataObject(1).GetNumberOfPoints(), 0, "samples of an image that is no longer wanted")
 
 
+def image_of_no_particles():
+    """Zeros, also where a block or a time step before had particles."""
+    data = vtkMultiBlockDataSet()
+    data.SetBlock(0, cloud(lattice(5)))
+    data.SetBlock(1, vtkPolyData())
+    proxy = surface(data, Radius=0.5, ComputeImage=1, ImageDimensions=[5, 5, 5])
+    proxy.UpdatePipeline()
+    images = proxy.GetClientSideObject().GetOutputDataObject(1)
+    equal([len(values_of(images.GetBlock(i))) for i in range(2)], [125, 125], "samples")
+    true(values_of(images.GetBlock(0)).max() > 0.6 and not values_of(images.GetBlock(1)).any(), "the empty block")
+
+
+def arrays_of_other_layouts():
+    """They keep their names. Ghosts of another number than the points are ignored, with a warning."""
+    data, radii, flags = cloud(lattice()), vtkSOADataArrayTemplate["float64"](), vtkUnsignedCharArray()
+    expected = counts(output(surface(data, Radius=0.5)))
+    radii.SetName("R")
+    radii.SetNumberOfTuples(512)
+    radii.FillComponent(0, 0.5)
+    data.GetPointData().AddArray(radii)
+    flags.SetName("vtkGhostType")
+    flags.SetNumberOfTuples(10)
+    flags.FillComponent(0, 1)
+    data.GetPointData().AddArray(flags)
+    with Messages() as log:
+        mesh = output(surface(data, RadiusArray=["POINTS", "R"]))
+    equal(counts(mesh), expected, "triangles")
+    near(point_array(mesh, "R").min(), 0.5, 1e-6, "radii")
+    true("has 10 values, but there are 512 points: it is ignored" in log.text(), log.text())
+
+
 def image_box():
     """A stated box, a plane, blocks, structured grids; refuses an image that is too large, with its size."""
     proxy = surface(cloud(lattice(5)), ComputeImage=1, ImageDimensions=[5, 3, 1], ImageBounds=[0, 4, 1, 2, 2, 2])
@@ -435,5 +467,6 @@ def abort():
 
 load_plugin()
 run(apply_gives_a_surface, radius_of_unusual_clouds, radius_of_usual_clouds, radius_over_time, two_resolutions,
-    far_from_the_origin, strays, empty_surfaces, ids, arrays, kernels_and_settings, anisotropic, blocks, image, image_box,
+    far_from_the_origin, strays, empty_surfaces, ids, arrays, kernels_and_settings, anisotropic, blocks, image,
+    image_of_no_particles, arrays_of_other_layouts, image_box,
     bad_input, abort)
