@@ -16,7 +16,8 @@
  * The output has the arrays that vtkContourFilter makes: their names, types and order. It is another mesh of the same surface:
  * - points and triangles come in another order;
  * - the triangles are as many, but those of a cell may divide its polygon otherwise, and where samples are nearly equal to the
- *   isovalue those without area are left out; points that no triangle uses are gone; equal isovalues share no points, nor do edges whose points coincide only in single precision;
+ *   isovalue those without area are left out; points that no triangle uses are gone; equal isovalues share no points, nor do edges
+ *   whose points coincide only in single precision;
  * - a cell that touches NaN or an infinity has no triangle;
  * - with negative spacing the triangles face as the normals do, which point toward lower values;
  * - scalars are the isovalue exactly;
