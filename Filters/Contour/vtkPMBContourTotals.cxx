@@ -12,8 +12,7 @@ namespace vtkPMB
 int Digits(int least, double minimum, double maximum)
 {
   const double most = std::max(std::abs(minimum), std::abs(maximum)), range = maximum - minimum;
-  return range > 0 && range < most ? std::min(17, least + static_cast<int>(std::ceil(std::log10(most / range))))
-                                   : least;
+  return range > 0 && range < most ? std::min(17, least + static_cast<int>(std::log10(most / range))) : least;
 }
 
 void Totals::AddRange(const char* array, const std::vector<double>& isovalues, double minimum, double maximum)
