@@ -390,7 +390,7 @@ void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   const vtkPMB::ProgressHook hook(*job.Context, Steps::Hook, &job.Progress);
   this->Bind(job);
   const pmb_info info = job.Context->GetInfo();
-  this->Explore(job);
+  this->Explore(job, info);
   this->NoteRange(job, info.minimum, info.maximum);
 
   job.Progress.Begin(Steps::COUNT);
@@ -437,7 +437,7 @@ void vtkPMBContourFilter::vtkInternals::Bind(Job& job)
 }
 
 // Suggests isovalues once for each volume that was read, and contours at the first one on request.
-void vtkPMBContourFilter::vtkInternals::Explore(Job& job)
+void vtkPMBContourFilter::vtkInternals::Explore(Job& job, const pmb_info& info)
 {
   vtkDoubleArray* isovalues = this->Filter->SuggestedIsovalues;
   this->Explored = job.Alone && !job.IsSlab && !job.StandsIn && !this->IsComposite() ? job.Context : nullptr;
@@ -445,7 +445,6 @@ void vtkPMBContourFilter::vtkInternals::Explore(Job& job)
   {
     job.Progress.Begin(Steps::SUGGEST);
     const pmb_status status = vtkPMB::Explore(*job.Context, isovalues, this->Filter->IsovalueCurve);
-    const pmb_info info = job.Context->GetInfo();
     std::ostringstream text;
     text.precision(vtkPMB::Digits(4, info.minimum, info.maximum));
     for (vtkIdType i = 0; i < isovalues->GetNumberOfValues(); ++i)
@@ -470,7 +469,6 @@ void vtkPMBContourFilter::vtkInternals::Explore(Job& job)
   }
   else
   {
-    const pmb_info info = job.Context->GetInfo();
     job.Isovalues.assign(1, isovalues->GetValue(0));
     std::ostringstream text;
     text.precision(vtkPMB::Digits(6, info.minimum, info.maximum));

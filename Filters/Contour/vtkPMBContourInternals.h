@@ -55,7 +55,7 @@ private:
   void RunSlabs(Job& job, vtkInformationVector** inputVector, vtkPMB::Pieces& pieces);
   void Contour(Job& job);
   void Bind(Job& job);
-  void Explore(Job& job);
+  void Explore(Job& job, const pmb_info& info);
   void Emit(Job& job, pmb_sizes& sizes);
   void Measure(Job& job, const pmb_mesh& mesh); // on request
   // Throws for every status but PMB_OK. onCPU: the CPU failed, so this is no reason to give a GPU up.
