@@ -316,6 +316,11 @@ typedef struct pmb_mesh {
 PMB_API pmb_status pmb_count(
   pmb_context *context, const pmb_request *request, pmb_sizes *sizes, pmb_sizes *per_isovalue);
 
+/* pmb_bind and pmb_count in one call, for the first isovalues of a volume. Where the samples are on a GPU (with version 0), it counts
+ * right behind the summary, and the host waits once in place of twice. On failure no volume is bound. */
+PMB_API pmb_status pmb_bind_and_count(pmb_context *context, const pmb_volume *volume, const pmb_request *request,
+  pmb_sizes *sizes, pmb_sizes *per_isovalue);
+
 /* Fills the arrays of `mesh` for the last successful pmb_count. May be called several times. Writes the first n points
  * and m triangles only. Fails with PMB_INVALID if a capacity is too small and with PMB_TOO_LARGE if an id (or
  * with `offsets` 3m) exceeds 32 bits and id_type is PMB_INT32; nothing is written then. */

@@ -193,16 +193,47 @@ static PyObject* get_info(PyObject* object, PyObject* unused)
 
 /* --- volumes --------------------------------------------------------------------------------------------------------- */
 
+/* Counts the isovalues of a sequence; volume: NULL, or what to bind before. Returns a list of the sizes of each. */
+static PyObject* counted(context* self, const pmb_volume* volume, PyObject* isovalues, int remove_degenerate)
+{
+  Py_ssize_t n;
+  double* values = doubles_of(isovalues, &n);
+  pmb_sizes total, *each = values ? calloc((size_t)n + 1, sizeof(*each)) : NULL;
+  PyObject* list = NULL;
+  if (values && !each)
+  {
+    PyErr_NoMemory();
+  }
+  else if (values && begin(self))
+  {
+    const pmb_request request = {
+      .struct_size = sizeof(request), .isovalues = values, .isovalue_count = n, .remove_degenerate = remove_degenerate
+    };
+    const pmb_status status = volume ? pmb_bind_and_count(self->core, volume, &request, &total, each)
+                                     : pmb_count(self->core, &request, &total, each);
+    list = end(self, status) ? PyList_New(n) : NULL;
+  }
+  for (Py_ssize_t i = 0; list && i < n; ++i)
+  {
+    PyList_SetItem(list, i, Py_BuildValue("(LL)", (long long)each[i].points, (long long)each[i].triangles));
+  }
+  free(each);
+  free(values);
+  return list;
+}
+
+/* bind(..., isovalues, remove_degenerate): isovalues is None, or what to count in the same call. */
 static PyObject* bind(PyObject* object, PyObject* args)
 {
   context* self = (context*)object;
   unsigned long long samples, sample_flags, cell_flags;
   long long d[3], s[3];
-  int type, on_device;
+  int type, on_device, remove_degenerate;
+  PyObject* isovalues;
   double m[12];
-  if (!PyArg_ParseTuple(args, "Ki(LLL)(LLL)(dddddddddddd)KKi", &samples, &type, &d[0], &d[1], &d[2], &s[0], &s[1],
+  if (!PyArg_ParseTuple(args, "Ki(LLL)(LLL)(dddddddddddd)KKiOi", &samples, &type, &d[0], &d[1], &d[2], &s[0], &s[1],
         &s[2], &m[0], &m[1], &m[2], &m[3], &m[4], &m[5], &m[6], &m[7], &m[8], &m[9], &m[10], &m[11], &sample_flags,
-        &cell_flags, &on_device))
+        &cell_flags, &on_device, &isovalues, &remove_degenerate))
   {
     return NULL;
   }
@@ -217,7 +248,8 @@ static PyObject* bind(PyObject* object, PyObject* args)
     .hidden_cell_bits = 1,
     .on_device = on_device };
   memcpy(volume.index_to_world, m, sizeof(m));
-  return none_if(begin(self) && end(self, pmb_bind(self->core, &volume)));
+  return isovalues == Py_None ? none_if(begin(self) && end(self, pmb_bind(self->core, &volume)))
+                              : counted(self, &volume, isovalues, remove_degenerate);
 }
 
 /* unbind(most): forgets the volume, if it has more than so many bytes on a GPU. */
@@ -239,35 +271,13 @@ static PyObject* unbind(PyObject* object, PyObject* most)
 
 static PyObject* count(PyObject* object, PyObject* args)
 {
-  context* self = (context*)object;
-  PyObject* sequence;
+  PyObject* isovalues;
   int remove_degenerate;
-  Py_ssize_t n;
-  if (!PyArg_ParseTuple(args, "Oi", &sequence, &remove_degenerate))
+  if (!PyArg_ParseTuple(args, "Oi", &isovalues, &remove_degenerate))
   {
     return NULL;
   }
-  double* values = doubles_of(sequence, &n);
-  pmb_sizes total, *each = values ? calloc((size_t)n + 1, sizeof(*each)) : NULL;
-  PyObject* list = NULL;
-  if (values && !each)
-  {
-    PyErr_NoMemory();
-  }
-  else if (values)
-  {
-    const pmb_request request = {
-      .struct_size = sizeof(request), .isovalues = values, .isovalue_count = n, .remove_degenerate = remove_degenerate
-    };
-    list = begin(self) && end(self, pmb_count(self->core, &request, &total, each)) ? PyList_New(n) : NULL;
-  }
-  for (Py_ssize_t i = 0; list && i < n; ++i)
-  {
-    PyList_SetItem(list, i, Py_BuildValue("(LL)", (long long)each[i].points, (long long)each[i].triangles));
-  }
-  free(each);
-  free(values);
-  return list;
+  return counted((context*)object, NULL, isovalues, remove_degenerate);
 }
 
 /* The attributes of a list of (samples, type, components, output) as an array of malloc. */

@@ -25,7 +25,8 @@ typedef struct pmb_backend {
   /* Takes the instruction set that `path` names (NULL: the best) and sets context->state and context->info.path. */
   pmb_status (*create)(pmb_context *context, const char *path);
   void (*destroy)(pmb_context *context);
-  /* Pass summarize; sets minimum, maximum, bricks and nonfinite_bricks of context->info, and at_once if it is not 1. */
+  /* Pass summarize; sets minimum, maximum, bricks and nonfinite_bricks of context->info, and at_once if it is not 1. If may_defer
+   * is set, it may set `deferred` and leave all but bricks to the next count, which calls pmb_take_range. */
   pmb_status (*bind)(pmb_context *context);
   void (*unbind)(pmb_context *context);
   /* Passes select, classify and scan for a group; keeps their results for emit. If a group of several runs out of memory,
@@ -77,13 +78,15 @@ struct pmb_context {
   pmb_crew crew;
 
   int bound;
-  pmb_volume volume; /* strides filled in */
+  int may_defer, deferred; /* see pmb_backend.bind */
+  pmb_volume volume;       /* strides filled in */
   pmb_frame frame;
   int counted;
   int remove_degenerate;
   int64_t layers[2];    /* of bricks along z: the first one to extract, and the one after the last */
   int64_t points_above; /* most points of an isovalue in the layer above these, whose ids triangles use */
   int64_t isovalue_count;
+  double done_before;                       /* fraction of the call before its isovalues */
   int64_t at_once;                          /* isovalues that the backend takes in a group at most */
   int64_t classified_begin, classified_end; /* the isovalues whose bricks the backend holds now */
   pmb_buffer isovalues;                     /* pmb_isovalue, each */
@@ -109,6 +112,9 @@ int pmb_frame_make(const double index_to_world[12], pmb_frame *frame);
 
 /* Fits the frame to samples of a type between minimum and maximum (minimum > maximum: no such sample). */
 void pmb_frame_fit(pmb_frame *frame, pmb_type type, double minimum, double maximum);
+
+/* Once info has the volume's range: fits the frame, and marks isovalues that cross nothing. Returns how many this concerns. */
+int pmb_take_range(pmb_context *context);
 
 /* Counts (mesh == NULL) or emits all isovalues, in groups; *total: their sizes. */
 pmb_status pmb_run_groups(pmb_context *context, const pmb_mesh *mesh, pmb_sizes *total);

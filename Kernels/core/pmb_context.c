@@ -25,7 +25,7 @@ pmb_status pmb_begin(pmb_context *context)
     return PMB_INVALID;
   }
   context->error[0] = '\0';
-  context->crew.fraction_begin = context->crew.highest = 0;
+  context->crew.fraction_begin = context->crew.highest = context->done_before = 0;
   context->crew.fraction_end = 1;
   return PMB_OK;
 }
@@ -268,7 +268,8 @@ static void forget(pmb_context *context)
 {
   pmb_free_parts(context, NULL, 1);
   pmb_free_buffers(context, (pmb_buffer *[]){ &context->isovalues, &context->sizes, &context->copied, NULL });
-  context->bound = context->counted = 0;
+  context->isovalue_count = 0;
+  context->bound = context->counted = context->deferred = 0;
   context->classified_begin = context->classified_end = 0;
   context->at_once = 1;
   context->info.bricks = context->info.active_bricks = context->info.nonfinite_bricks = 0;
@@ -370,9 +371,8 @@ static pmb_status bind_volume(pmb_context *context, const pmb_volume *volume)
   return context->backend->bind(context);
 }
 
-pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)
+static pmb_status bind_now(pmb_context *context, const pmb_volume *volume)
 {
-  PMB_STEP(pmb_begin(context));
   if (fits_memory(context, volume)) {
     forget(context);
   } else {
@@ -383,9 +383,17 @@ pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)
     pmb_unbind(context);
     return status;
   }
-  pmb_frame_fit(&context->frame, context->volume.type, context->info.minimum, context->info.maximum);
   context->bound = 1;
+  if (!context->deferred) {
+    pmb_take_range(context);
+  }
   return PMB_OK;
+}
+
+pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)
+{
+  PMB_STEP(pmb_begin(context));
+  return bind_now(context, volume);
 }
 
 static pmb_status check_request(pmb_context *context, const pmb_request *request)
@@ -411,11 +419,25 @@ static int nothing_crossed(const pmb_context *context, double isovalue)
     (isovalue == context->info.minimum && !rounded);
 }
 
-/* The next work is isovalues [begin, end) of the call. Progress counts each isovalue as equally long. */
+int pmb_take_range(pmb_context *context)
+{
+  pmb_isovalue *isovalues = context->isovalues.data;
+  int marked = 0;
+  pmb_frame_fit(&context->frame, context->volume.type, context->info.minimum, context->info.maximum);
+  for (int64_t i = 0; i < context->isovalue_count; ++i) {
+    const int none = !isovalues[i].none && nothing_crossed(context, isovalues[i].value);
+    isovalues[i].none |= none;
+    marked += none;
+  }
+  return marked;
+}
+
+/* The next work is isovalues [begin, end) of the call. Progress counts each isovalue as equally long, and what came before as all. */
 static void set_progress(pmb_context *context, double begin, double end)
 {
-  context->crew.fraction_begin = begin / (double)context->isovalue_count;
-  context->crew.fraction_end = end / (double)context->isovalue_count;
+  const double before = context->done_before, each = (1 - before) / (double)context->isovalue_count;
+  context->crew.fraction_begin = before + begin * each;
+  context->crew.fraction_end = before + end * each;
 }
 
 /* Classifies a group that begins with isovalue i, up to progress `end`. */
@@ -467,12 +489,9 @@ pmb_status pmb_run_groups(pmb_context *context, const pmb_mesh *mesh, pmb_sizes 
   return PMB_OK;
 }
 
-pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes *sizes, pmb_sizes *per_isovalue)
+static pmb_status count_now(
+  pmb_context *context, const pmb_request *request, pmb_sizes *sizes, pmb_sizes *per_isovalue)
 {
-  if (sizes) {
-    sizes->points = sizes->triangles = 0;
-  }
-  PMB_STEP(pmb_begin(context));
   context->counted = 0;
   PMB_FAIL_IF(!request || !sizes, context, PMB_INVALID, "pmb_count: %s is NULL", request ? "sizes" : "the request");
   PMB_TAKE(context, pmb_request, remove_degenerate, request);
@@ -486,7 +505,7 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
   pmb_isovalue *isovalues = context->isovalues.data;
   for (int64_t i = 0; i < n; ++i) {
     isovalues[i] = pmb_isovalue_make(request->isovalues[i], context->volume.type, context->remove_degenerate);
-    isovalues[i].none |= nothing_crossed(context, request->isovalues[i]);
+    isovalues[i].none |= !context->deferred && nothing_crossed(context, request->isovalues[i]);
   }
   PMB_STEP(pmb_run_groups(context, NULL, &context->total));
   if (per_isovalue && n > 0) {
@@ -495,6 +514,34 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
   context->counted = 1;
   *sizes = context->total;
   return PMB_OK;
+}
+
+pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes *sizes, pmb_sizes *per_isovalue)
+{
+  if (sizes) {
+    sizes->points = sizes->triangles = 0;
+  }
+  PMB_STEP(pmb_begin(context));
+  return count_now(context, request, sizes, per_isovalue);
+}
+
+pmb_status pmb_bind_and_count(pmb_context *context, const pmb_volume *volume, const pmb_request *request,
+  pmb_sizes *sizes, pmb_sizes *per_isovalue)
+{
+  if (sizes) {
+    sizes->points = sizes->triangles = 0;
+  }
+  PMB_STEP(pmb_begin(context));
+  context->may_defer = request && request->isovalue_count > 0;
+  context->crew.fraction_end = 0.5;
+  pmb_status status = bind_now(context, volume);
+  context->may_defer = 0;
+  context->done_before = 0.5;
+  status = status == PMB_OK ? count_now(context, request, sizes, per_isovalue) : status;
+  if (status != PMB_OK) {
+    pmb_unbind(context);
+  }
+  return status;
 }
 
 void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user)

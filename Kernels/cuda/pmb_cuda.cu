@@ -119,6 +119,11 @@ static pmb_cuda_divisor divisor_of(uint32_t d)
   return by;
 }
 
+static int has_cells(const pmb_volume *volume)
+{
+  return volume->dims[0] > 1 && volume->dims[1] > 1 && volume->dims[2] > 1;
+}
+
 /* Samples from row to row on the device: rows begin at multiples of 16 bytes. */
 static int64_t pitch_of(const pmb_volume *volume)
 {
@@ -245,9 +250,21 @@ static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
 /* Reserves the volume's memory, uploads and summarizes it. */
 static pmb_status upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
-  PMB_STEP(pmb_cuda_wait(cuda, upload_and_summarize(cuda, volume), "upload"));
+  const pmb_status status = upload_and_summarize(cuda, volume);
+  if (status == PMB_OK && cuda->context->deferred) {
+    return PMB_OK;
+  }
+  PMB_STEP(pmb_cuda_wait(cuda, status, "upload"));
   pmb_cuda_take_range(cuda, volume);
   return PMB_OK;
+}
+
+static void tell_range(const pmb_cuda *cuda)
+{
+  pmb_info *info = &cuda->context->info;
+  info->minimum = cuda->volume->minimum;
+  info->maximum = cuda->volume->maximum;
+  info->nonfinite_bricks = cuda->volume->nonfinite_bricks;
 }
 
 pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
@@ -292,7 +309,10 @@ pmb_status pmb_cuda_bind(pmb_context *context)
   if (pmb_cuda_takes_slabs(cuda, cuda->slab_count > 0)) { /* as the volume before, which was as large */
     return pmb_cuda_bind_slabs(cuda);
   }
+  /* other contexts share a volume with a version, and need its range */
+  context->deferred = context->may_defer && v->on_device && v->version == 0 && has_cells(v);
   status = pmb_cuda_begin(cuda, 1);
+  context->deferred &= status == PMB_OK;
   if (status == PMB_OUT_OF_MEMORY && pmb_cuda_takes_slabs(cuda, 1)) {
     return pmb_cuda_bind_slabs(cuda);
   }
@@ -301,9 +321,9 @@ pmb_status pmb_cuda_bind(pmb_context *context)
     return pmb_cuda_bind_demand(cuda);
   }
   PMB_STEP(status);
-  context->info.minimum = cuda->volume->minimum;
-  context->info.maximum = cuda->volume->maximum;
-  context->info.nonfinite_bricks = cuda->volume->nonfinite_bricks;
+  if (!context->deferred) {
+    tell_range(cuda);
+  }
   return pmb_cuda_end(cuda, PMB_OK);
 }
 
@@ -395,33 +415,11 @@ void pmb_cuda_free_after_failure(pmb_cuda *cuda, const pmb_group *group, pmb_sta
   }
 }
 
-/* Counts, and repeats it with more memory if the active bricks did not fit: an eighth more, so that a dragged isovalue seldom
- * allocates. */
-static pmb_status count_all(pmb_cuda *cuda)
+/* Sets the request of the job. */
+static void take_group(pmb_cuda *cuda, const pmb_group *group)
 {
-  const int64_t bricks = (int64_t)cuda->job.brick_count * cuda->job.isovalue_count;
-  const pmb_cuda_totals *totals = cuda->totals;
-  int64_t active = bricks < 4096 ? bricks : 4096 + bricks / 64, special = 1024;
-  if (cuda->job.d_slots) {
-    PMB_STEP(pmb_cuda_bring_bricks(cuda, &active));
-    special = active;
-  }
-  do {
-    PMB_STEP(reserve_records(cuda, active, special));
-    PMB_STEP(pmb_cuda_classify(cuda));
-    PMB_STEP(pmb_cuda_wait(cuda, PMB_OK, "select and classify"));
-    PMB_STEP(pmb_report(cuda->context, cuda->context->crew.fraction_end));
-    active = (int64_t)totals->active + totals->active / 8;
-    special = (int64_t)totals->special + totals->special / 8;
-  } while (totals->active > cuda->job.record_capacity || special > 0);
-  return PMB_OK;
-}
-
-pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
-{
-  pmb_cuda *cuda = (pmb_cuda *)context->state;
+  const pmb_context *context = cuda->context;
   pmb_cuda_job *job = &cuda->job;
-  cuda->counted = 0;
   job->isovalue_count = (int)group->count;
   job->group_bricks = job->stride * (uint32_t)group->count;
   job->any_join = 0;
@@ -432,7 +430,57 @@ pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
   job->frame = context->frame;
   job->any_flags = context->info.nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags || job->d_slots ||
     (job->d_flags && context->volume.layer_count > 0);
-  pmb_status status = count_all(cuda);
+}
+
+/* After a count behind a bind that did not wait. Returns 1 if it took another way than the volume's range says. */
+static int take_deferred(pmb_cuda *cuda, const pmb_group *group)
+{
+  pmb_context *context = cuda->context;
+  if (!context->deferred) {
+    return 0;
+  }
+  const int had_flags = cuda->job.any_flags;
+  context->deferred = 0;
+  pmb_cuda_take_range(cuda, cuda->volume);
+  tell_range(cuda);
+  const int marked = pmb_take_range(context);
+  take_group(cuda, group);
+  return marked > 0 || cuda->job.any_flags != had_flags;
+}
+
+/* Counts, and repeats it with more memory if the active bricks did not fit: an eighth more, so that a dragged isovalue seldom
+ * allocates. */
+static pmb_status count_all(pmb_cuda *cuda, const pmb_group *group)
+{
+  const int64_t bricks = (int64_t)cuda->job.brick_count * cuda->job.isovalue_count;
+  const pmb_cuda_totals *totals = cuda->totals;
+  int64_t active = bricks < 4096 ? bricks : 4096 + bricks / 64, special = 1024;
+  if (cuda->job.d_slots) {
+    PMB_STEP(pmb_cuda_bring_bricks(cuda, &active));
+    special = active;
+  }
+  for (;;) {
+    PMB_STEP(reserve_records(cuda, active, special));
+    PMB_STEP(pmb_cuda_classify(cuda));
+    PMB_STEP(pmb_cuda_wait(cuda, PMB_OK, "select and classify"));
+    PMB_STEP(pmb_report(cuda->context, cuda->context->crew.fraction_end));
+    if (take_deferred(cuda, group)) {
+      continue;
+    }
+    if (totals->active <= cuda->job.record_capacity && totals->special == 0) {
+      return PMB_OK;
+    }
+    active = (int64_t)totals->active + totals->active / 8;
+    special = (int64_t)totals->special + totals->special / 8;
+  }
+}
+
+pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
+{
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
+  cuda->counted = 0;
+  take_group(cuda, group);
+  pmb_status status = count_all(cuda, group);
   if (status == PMB_OK) {
     take_sizes(context, cuda, group);
     status = take_layers(context, cuda, group);
@@ -447,10 +495,9 @@ pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
 pmb_status pmb_cuda_count(pmb_context *context, const pmb_group *group)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
-  const int64_t *dims = context->volume.dims;
   memset(group->sizes, 0, (size_t)group->count * sizeof(*group->sizes));
   context->info.active_bricks = 0;
-  cuda->empty = dims[0] < 2 || dims[1] < 2 || dims[2] < 2;
+  cuda->empty = !has_cells(&context->volume);
   if (cuda->empty) {
     return PMB_OK;
   }

@@ -74,7 +74,8 @@ def _stream_of(value: Any) -> int:
     """In which the array's library works now. 0: its DLPack alone knows."""
     torch = _torch_of(value)
     if torch:
-        return int(torch.cuda.current_stream(value.get_device()).cuda_stream) or LEGACY
+        raw, device = getattr(torch._C, "_cuda_getCurrentRawStream", None), value.get_device()  # raw takes 3 us less
+        return int(raw(device) if raw else torch.cuda.current_stream(device).cuda_stream) or LEGACY
     seen = getattr(value, "__cuda_array_interface__", {})
     return int(seen.get("stream") or LEGACY) if "stream" in seen or not hasattr(value, "__dlpack__") else 0
 

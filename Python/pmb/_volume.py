@@ -162,6 +162,10 @@ class Volume:
     def __init__(self, array: Any, spacing: Sequence[float] = (1.0, 1.0, 1.0), origin: Sequence[float] = (0.0, 0.0, 0.0),
                  direction: Any = None, mask: Any = None, device: Any = None,
                  progress: Callable[[float], object] | None = None) -> None:
+        self._take(array, spacing, origin, direction, mask, device)
+        self._bind(progress)
+
+    def _take(self, array: Any, spacing: Any, origin: Any, direction: Any, mask: Any, device: Any) -> None:
         self._context: Context | None = None
         self._array: Any
         self._array, self.converted = (as_view(array, "the volume"), "") if is_on_device(array) else as_samples(
@@ -179,7 +183,6 @@ class Volume:
         self._flags = self._flags_of(mask, array.mask if isinstance(array, np.ma.MaskedArray) else None)
         self._context, self._key = _context.take(device)
         self._memory = HostMemory(self._gpu is None and self._context.info()["device"] == "cuda")
-        self._bind(progress)
 
     def _flags_of(self, mask: Any, own: Any) -> tuple[np.ndarray[Any, Any] | None, np.ndarray[Any, Any] | None]:
         """Bytes per sample and per cell, 1 where hidden. own: the mask of a NumPy masked array, True where hidden."""
@@ -222,10 +225,15 @@ class Volume:
 
     @_context.with_kept_memory
     def _bind(self, progress: Callable[[float], object] | None) -> None:
-        a = self._array
         with self._lock, _context.reporting(self._used(), progress):
-            self._used().bind(address_of(a), code_of(a.dtype), self._place.dims, self._place.steps, self._place.matrix,
-                              address_of(self._flags[0]), address_of(self._flags[1]), self._gpu is not None)
+            self._bind_to(self._used(), None, False)
+
+    def _bind_to(self, context: Context, isovalues: tuple[float, ...] | None, degenerate: bool) -> list[tuple[int, int]]:
+        """The sizes of the isovalues, if there are some to count in the same call."""
+        array, place = self._array, self._place
+        samples, cells = map(address_of, self._flags)
+        return context.bind(address_of(array), code_of(array.dtype), place.dims, place.steps, place.matrix, samples, cells,
+                            self._gpu is not None, isovalues, not degenerate)
 
     def _used(self) -> Context:
         if self._context is None:
@@ -333,7 +341,8 @@ class Volume:
     @_context.with_kept_memory
     def contour(self, isovalue: float | Sequence[float], *, normals: bool = True, gradients: bool = False,
                 arrays: Mapping[str, Any] | None = None, degenerate: bool = False, estimator: str = "central",
-                dtype: Any = None, progress: Callable[[float], object] | None = None, _cells: bool = False) -> Mesh:
+                dtype: Any = None, progress: Callable[[float], object] | None = None, _cells: bool = False,
+                _bound: bool = True) -> Mesh:
         """Extract the isosurfaces of one or several isovalues. See `pmb.contour` for the parameters."""
         isovalues = isovalues_of(isovalue)
         kind = type_of_points(dtype, self._place.reach, self._place.cell)
@@ -342,7 +351,7 @@ class Volume:
         with self._lock:
             context = self._used()
             with _context.reporting(context, progress, 0.0, 0.5):
-                sizes = context.count(isovalues, not degenerate)
+                sizes = context.count(isovalues, not degenerate) if _bound else self._bind_to(context, isovalues, degenerate)
             with _context.reporting(context, progress, 0.5):
                 return emit(context, sizes, isovalues, normals, gradients, ready,
                             way, 0, _cells, self._gpu, self._memory, kind)
@@ -418,6 +427,7 @@ def contour(volume: Any, isovalue: float | Sequence[float], spacing: Sequence[fl
     if isinstance(volume, Volume):
         refuse(spacing, origin, direction, mask, device)
         return volume.contour(isovalue, progress=progress, **options)
-    first, second = _context.halves(progress)
-    with Volume(volume, spacing, origin, direction, mask, device, first) as made:
-        return made.contour(isovalue, progress=second, **options)
+    made = Volume.__new__(Volume)
+    made._take(volume, spacing, origin, direction, mask, device)
+    with made:
+        return made.contour(isovalue, progress=progress, **options, _bound=False)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pmb_test_gpu_util.h"
+#include "pmb_test_gpu_memory.h"
 #include "test_ledger.h"
 
 enum { OUT_OF_MEMORY = 2, UNAVAILABLE = 46, NO_CODE = 209, ILLEGAL_ADDRESS = 700, TRAP = -1 };
@@ -25,6 +25,7 @@ static void set_fault(int n, int code)
 
 static ledger memory; /* of the contexts on the host */
 static int64_t limit; /* of their memory on the GPU */
+static int together;  /* bind and count in one call, of samples on the GPU */
 
 /* Checks that all host memory was freed. */
 static void check_released(void)
@@ -46,6 +47,7 @@ static pmb_status counted_create(pmb_context **context)
 /* The sweep's volume and meshes. */
 typedef struct subject {
   test_volume volume;
+  pmb_volume on_device;
   test_mesh want;
   test_mesh got; /* filled by every cycle */
 } subject;
@@ -57,10 +59,14 @@ static void subject_make(subject *s)
   volume_sampled(&s->volume, PMB_FLOAT32, limit ? 128 : 40, limit ? cayley : gyroid);
   cpu_mesh(&s->volume, ISOVALUE, &s->want);
   mesh_make(&s->got, s->want.sizes, PMB_FLOAT32, PMB_INT32);
+  s->on_device = s->volume.view;
+  s->on_device.on_device = 1;
+  s->on_device.samples = together ? to_device(s->volume.memory, sizeof(float) * 40 * 40 * 40, 0) : NULL;
 }
 
 static void subject_free(subject *s)
 {
+  release(s->on_device.samples);
   volume_free(&s->volume);
   mesh_free(&s->want);
   mesh_free(&s->got);
@@ -74,7 +80,8 @@ static pmb_status one_step(pmb_context **context, int step, subject *s)
     case CREATE:
       return counted_create(context);
     case BIND:
-      return pmb_bind(*context, &s->volume.view);
+      return together ? pmb_bind_and_count(*context, &s->on_device, &request, &sizes, NULL)
+                      : pmb_bind(*context, &s->volume.view);
     case COUNT:
       return pmb_count(*context, &request, &sizes, NULL);
     default:
@@ -167,6 +174,13 @@ static void illegal_address_everywhere(void)
 
 static void out_of_memory_everywhere(void)
 {
+  sweep(OUT_OF_MEMORY, TEST_SLOW ? 3 : 1);
+}
+
+static void bind_and_count_everywhere(void)
+{
+  together = 1;
+  sweep(ILLEGAL_ADDRESS, is_short() ? 9 : 1);
   sweep(OUT_OF_MEMORY, TEST_SLOW ? 3 : 1);
 }
 
@@ -301,6 +315,7 @@ static void unusable_driver(void)
 TEST_MAIN(
   CASE(illegal_address_everywhere)
   CASE(out_of_memory_everywhere)
+  CASE(bind_and_count_everywhere)
   CASE(bricks_on_demand_everywhere)
   CASE(other_errors)
   CASE(default_goes_to_the_cpu)

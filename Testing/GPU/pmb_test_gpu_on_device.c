@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Samples and mesh arrays in device memory give the same bytes as in host memory. Skipped without a GPU. */
+#include <math.h>
+
 #include "pmb_test_gpu_memory.h"
 
 enum { NOT_BLOCKING = 1 };
@@ -36,18 +38,27 @@ static void emit_on_device(pmb_context *context, test_mesh *m)
   mesh_from_device(&view, m);
 }
 
-/* Checks that the mesh in device memory (gpu) has the bytes of that in host memory. Returns its number of triangles. */
-static int64_t compare(pmb_context *host, pmb_context *gpu, const double *isovalues, int64_t count, int variant)
+/* Checks that the mesh in device memory (gpu) has the bytes of that in host memory. d: NULL, or the volume to bind in the same
+ * call. Returns its number of triangles. */
+static int64_t compare(
+  pmb_context *host, pmb_context *gpu, const pmb_volume *d, const double *isovalues, int64_t count, int variant)
 {
   const pmb_request request = { sizeof request, isovalues, count, variant & 1 };
   OWNED_MESH a, b;
   pmb_sizes sizes;
   const pmb_type real = variant & 2 ? PMB_FLOAT64 : PMB_FLOAT32, id = variant & 4 ? PMB_INT64 : PMB_INT32;
   CHECK_STATUS(host, mesh_extract(host, isovalues, count, variant & 1, real, id, &a), PMB_OK);
-  CHECK_STATUS(gpu, pmb_count(gpu, &request, &sizes, NULL), PMB_OK);
+  CHECK_STATUS(
+    gpu, d ? pmb_bind_and_count(gpu, d, &request, &sizes, NULL) : pmb_count(gpu, &request, &sizes, NULL), PMB_OK);
   mesh_make(&b, sizes, real, id);
   emit_on_device(gpu, &b);
   mesh_equal(&a, &b, "host and device memory");
+  const pmb_info h = info_of(host), g = info_of(gpu);
+  CHECK(h.minimum == g.minimum && h.maximum == g.maximum && h.nonfinite_bricks == g.nonfinite_bricks &&
+      h.active_bricks == g.active_bricks,
+    "%g to %g, %lld bricks not finite, %lld active; in device memory %g to %g, %lld, %lld", h.minimum, h.maximum,
+    (long long)h.nonfinite_bricks, (long long)h.active_bricks, g.minimum, g.maximum, (long long)g.nonfinite_bricks,
+    (long long)g.active_bricks);
   return sizes.triangles;
 }
 
@@ -68,13 +79,48 @@ static void same_bytes(void)
       rng_int(&rng, 1, 20), &rng);
     const pmb_volume d = volume_to_device(&v, &memory);
     bind_to(host, &v.view);
-    bind_to(gpu, &d);
+    if (round & 1) bind_to(gpu, &d);
     for (int i = 0; i < MANY; i++) isovalues[i] = volume_isovalue(&v, &rng);
-    triangles += compare(host, gpu, isovalues, round % 12 == 7 ? MANY : round % 6, round);
+    triangles += compare(host, gpu, round & 1 ? NULL : &d, isovalues, round % 12 == 7 ? MANY : round % 7, round);
     pmb_unbind(gpu);
     release(memory);
   }
   CHECK(triangles > 10000, "only %lld triangles compared", (long long)triangles);
+}
+
+/* The count that comes right behind the summary takes the range from it: isovalues beyond the samples, or equal to a background of
+ * more bricks than it has room for, cross nothing, and samples that are not finite count. After an error nothing is bound. */
+static void bind_and_count(void)
+{
+  enum { X = 4, N = 400, LEVELS = 6 }; /* 10,000 bricks */
+  const double levels[] = { -1, 0, 1e-3, 0.5, 1, 1.5 }, none = NAN;
+  const pmb_request wrong = { sizeof wrong, &none, 1, 1 };
+  OWNED_CONTEXT gpu = gpu_new(0), host = gpu_new(0);
+  pmb_sizes sizes = { 1, 1 };
+  char *memory;
+  OWNED_VOLUME v;
+  mesh_shift = 16; /* samples in place */
+  volume_make(&v, PMB_FLOAT32, X, N, N, LAYOUT_PACKED);
+  float *samples = v.memory;
+  for (int i = 0; i < X * N * N; i++) samples[i] = i / X % N < 30 && i / X / N < 40 ? (float)(i % 3) * 0.5f : 0;
+  for (int round = 0; round < 2; round++) {
+    if (round) samples[(5 * N + 5) * X + 1] = NAN;
+    const pmb_volume d = volume_to_device(&v, &memory);
+    bind_to(host, &v.view);
+    for (int i = 0; i < LEVELS; i++) {
+      const int64_t triangles = compare(host, gpu, &d, levels + i, 1, round);
+      const int crossed = levels[i] > 0 && (levels[i] < 1 || (levels[i] == 1 && !(round & 1)));
+      CHECK((triangles > 0) == crossed, "%lld triangles at %g", (long long)triangles, levels[i]);
+    }
+    CHECK(info_of(gpu).device_bytes < 3 << 20, "%lld bytes on the GPU", (long long)info_of(gpu).device_bytes);
+    CHECK(compare(host, gpu, &d, levels, LEVELS, round) > 1000, "few triangles");
+    CHECK_REFUSED(gpu, pmb_bind_and_count(gpu, &d, &wrong, &sizes, NULL), PMB_INVALID, "isovalue 0");
+    CHECK(sizes.points == 0 && info_of(gpu).bricks == 0, "%lld bricks are bound", (long long)info_of(gpu).bricks);
+    release(memory);
+  }
+  CHECK_REFUSED(gpu, pmb_bind_and_count(gpu, NULL, &wrong, &sizes, NULL), PMB_INVALID, "the volume is NULL");
+  CHECK_REFUSED(gpu, pmb_bind_and_count(gpu, &v.view, NULL, &sizes, NULL), PMB_INVALID, "the request is NULL");
+  CHECK_REFUSED(gpu, pmb_bind_and_count(gpu, &v.view, &wrong, NULL, NULL), PMB_INVALID, "sizes is NULL");
 }
 
 static void attributes(void)
@@ -146,7 +192,7 @@ static void waits_for_the_stream(void)
     memcpy(pinned, v.memory, bytes);
     CHECK(cudaMemcpyAsync(memory, pinned, bytes, TO_DEVICE, stream) == 0, "copy in the stream");
     bind_to(gpu, &d);
-    CHECK(compare(host, gpu, &isovalue, 1, round) > 100, "the samples came too late");
+    CHECK(compare(host, gpu, NULL, &isovalue, 1, round) > 100, "the samples came too late");
   }
   pmb_destroy(gpu);
   pmb_destroy(host);
@@ -177,7 +223,7 @@ static void no_second_copy(void)
   mesh_shift = 16;
   const pmb_volume d = volume_to_device(&v, &memory);
   bind_to(gpu, &d);
-  CHECK(compare(gpu, gpu, &isovalue, 1, 0) > 1000, "few triangles");
+  CHECK(compare(gpu, gpu, NULL, &isovalue, 1, 0) > 1000, "few triangles");
   const int64_t copied = before - info_of(gpu).device_bytes;
   CHECK(copied >= 48 * 48 * 48 * 4, "%lld bytes less where the samples are not copied", (long long)copied);
   pmb_unbind(gpu);
@@ -308,6 +354,7 @@ static void the_cpu_refuses(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(same_bytes)
+  CASE(bind_and_count)
   CASE(attributes)
   CASE(waits_for_the_stream)
   CASE(no_second_copy)
