@@ -110,6 +110,9 @@ pmb_status pmb_histogram_without(pmb_context *context, const pmb_histogram_reque
 /* Makes a frame from index_to_world (3 x 4; all 0: the identity). Returns 0 if that is not finite or has no usable inverse. */
 int pmb_frame_make(const double index_to_world[12], pmb_frame *frame);
 
+/* Reverses a frame whose rows are diagonal in reverse order (pmb_reverse_frame). Returns 0 and leaves it if they are not. */
+int pmb_frame_reverse(pmb_frame *frame);
+
 /* Fits the frame to samples of a type between minimum and maximum (minimum > maximum: no such sample). */
 void pmb_frame_fit(pmb_frame *frame, pmb_type type, double minimum, double maximum);
 

@@ -21,6 +21,17 @@ static double cofactor(double m[3][3], int row, int column)
   return m[r1][c1] * m[r2][c2] - m[r1][c2] * m[r2][c1];
 }
 
+/* Whether pmb_world_diagonal may be used. */
+static int is_diagonal(const pmb_frame *frame)
+{
+  const double *w = frame->to_world;
+  int is = w[1] == 0 && w[2] == 0 && w[4] == 0 && w[6] == 0 && w[8] == 0 && w[9] == 0;
+  for (int r = 0; r < 3; ++r) {
+    is = is && (w[4 * r + 3] != 0 || !signbit(w[4 * r + 3]));
+  }
+  return is;
+}
+
 int pmb_frame_make(const double index_to_world[12], pmb_frame *frame)
 {
   static const double identity[12] = { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 };
@@ -56,11 +67,19 @@ int pmb_frame_make(const double index_to_world[12], pmb_frame *frame)
     frame->normal[i] = frame->normal[i] / frame->gradient_scale;
   }
   frame->mirrored = determinant < 0;
-  frame->diagonal = w[1] == 0 && w[2] == 0 && w[4] == 0 && w[6] == 0 && w[8] == 0 && w[9] == 0;
-  for (int r = 0; r < 3; ++r) {
-    frame->diagonal = frame->diagonal && (w[4 * r + 3] != 0 || !signbit(w[4 * r + 3]));
-  }
+  frame->diagonal = is_diagonal(frame);
   return 1;
+}
+
+int pmb_frame_reverse(pmb_frame *frame)
+{
+  pmb_frame reversed = *frame;
+  pmb_reverse_frame(&reversed);
+  reversed.diagonal = is_diagonal(&reversed);
+  if (reversed.diagonal) {
+    *frame = reversed;
+  }
+  return reversed.diagonal;
 }
 
 void pmb_frame_fit(pmb_frame *frame, pmb_type type, double minimum, double maximum)

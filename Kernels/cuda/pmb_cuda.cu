@@ -428,6 +428,7 @@ static void take_group(pmb_cuda *cuda, const pmb_group *group)
     job->any_join |= group->isovalues[n].join;
   }
   job->frame = context->frame;
+  job->reversed = pmb_frame_reverse(&job->frame);
   job->any_flags = context->info.nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags || job->d_slots ||
     (job->d_flags && context->volume.layer_count > 0);
 }

@@ -133,6 +133,7 @@ typedef struct pmb_cuda_job {
   pmb_cuda_counters *d_counters;
   pmb_cuda_totals *totals; /* pinned */
   pmb_frame frame;
+  int reversed; /* the frame's rows are in reverse order, in which they are diagonal: NumPy's order of axes */
 } pmb_cuda_job;
 
 /* Arrays on the device for the kernels of emit. */

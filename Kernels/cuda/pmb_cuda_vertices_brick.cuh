@@ -126,13 +126,14 @@ static __device__ __forceinline__ void read_surrounding(const vertex_setting &se
 
 /* ---- output ---- */
 
-/* Stores a lane's triple in the warp's memory. */
-template <class V> static __device__ __forceinline__ void put(V *room, V x, V y, V z)
+/* Stores a lane's triple in the warp's memory, its components in the order of the volume's own frame. */
+template <class V> static __device__ __forceinline__ void put(const vertex_setting &setting, V *room, V x, V y, V z)
 {
   V *mine = room + 3 * (threadIdx.x & 31);
-  mine[0] = x;
+  const int last = setting.job.reversed ? 0 : 2;
+  mine[2 - last] = x;
   mine[1] = y;
-  mine[2] = z;
+  mine[last] = z;
 }
 
 /* Hides how a number was computed, so that the compiler keeps it instead of recomputing it at each use. */
@@ -180,7 +181,8 @@ static __device__ __forceinline__ void find_gradient(
   p->index[1] = s.order == 1 ? g[0] : s.order == 0 ? g[1] : g[2];
   p->index[2] = s.order == 2 ? g[0] : g[2];
   turn_gradient(setting.job.frame, setting.flags, p->index, p->world);
-  p->length2 = pmb_length2(p->world[0], p->world[1], p->world[2]);
+  const int first = setting.job.reversed ? 2 : 0;
+  p->length2 = pmb_length2(first ? p->world[2] : p->world[0], p->world[1], first ? p->world[0] : p->world[2]);
 }
 
 /* Writes n points, one per lane; first: the first one's place in the output; at: 3 * first + the lane. */
@@ -198,9 +200,9 @@ static __device__ __forceinline__ void store_points(const vertex_setting &settin
     double w[3];
     place_point(setting.job.frame, setting.flags, p->low, p->kind, (double)p->t, w);
     if (setting.flags & PMB_CUDA_AS_FLOAT) {
-      put(floats, (float)w[0], (float)w[1], (float)w[2]);
+      put(setting, floats, (float)w[0], (float)w[1], (float)w[2]);
     } else {
-      put(scratch->coordinates, w[0], w[1], w[2]);
+      put(setting, scratch->coordinates, w[0], w[1], w[2]);
     }
   }
   if ((setting.flags & PMB_CUDA_PARAMETERS) && lane < n) {
@@ -214,7 +216,7 @@ static __device__ __forceinline__ void store_points(const vertex_setting &settin
   }
   if (setting.flags & PMB_CUDA_NORMALS) {
     const typename pmb_cuda_real<T>::type factor = normal_factor(p->length2), *w = p->world;
-    put(behind, (float)(w[0] * factor), (float)(w[1] * factor), (float)(w[2] * factor));
+    put(setting, behind, (float)(w[0] * factor), (float)(w[1] * factor), (float)(w[2] * factor));
   }
   __syncwarp();
   if (setting.flags & PMB_CUDA_AS_FLOAT) {
@@ -228,7 +230,7 @@ static __device__ __forceinline__ void store_points(const vertex_setting &settin
   if (setting.flags & PMB_CUDA_GRADIENTS) {
     __syncwarp();
     const pmb_frame &frame = setting.job.frame;
-    put(behind, pmb_physical_gradient(&frame, (double)p->world[0], frame.range_scale),
+    put(setting, behind, pmb_physical_gradient(&frame, (double)p->world[0], frame.range_scale),
       pmb_physical_gradient(&frame, (double)p->world[1], frame.range_scale),
       pmb_physical_gradient(&frame, (double)p->world[2], frame.range_scale));
     __syncwarp();

@@ -255,6 +255,7 @@ static __device__ __forceinline__ float read_before(
 }
 
 /* The other warps' part: each walks up its column, and reads a brick's head while it works on the previous brick. */
+template <int FLAGS>
 static __device__ __forceinline__ void emit_column(
   const vertex_setting &setting, const column_place &place, uint32_t warp, column_room *room)
 {
@@ -291,13 +292,14 @@ static __device__ __forceinline__ void emit_column(
 #pragma unroll 1
   for (uint32_t bits = rare | again; bits; bits &= bits - 1) {
     const int layer = __ffs((int)bits) - 1;
-    call_any<volume_samples<float, int64_t>, PMB_CUDA_USUAL>(setting, __shfl_sync(UINT32_MAX, column.index, layer),
+    call_any<volume_samples<float, int64_t>, FLAGS>(setting, __shfl_sync(UINT32_MAX, column.index, layer),
       (int)(again >> layer & 1), (vertex_scratch *)room->scratch[warp]);
   }
 }
 
 #endif
 
+template <int FLAGS>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
   column_vertices_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output,
     const __grid_constant__ CUtensorMap map, const __grid_constant__ column_slabs slabs)
@@ -305,7 +307,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 #if PMB_CUDA_BOXES
   extern __shared__ __align__(128) uint4 shared_memory[];
   column_room *room = (column_room *)shared_memory;
-  const vertex_setting setting = { job, output, PMB_CUDA_USUAL };
+  const vertex_setting setting = { job, output, FLAGS };
   const uint32_t z = slabs.begin[blockIdx.z];
   const column_place place = { WIDE * blockIdx.x, DEEP * blockIdx.y, z, slabs.begin[blockIdx.z + 1] - z };
   /* a shuffle tells the compiler that all lanes have the same value */
@@ -320,7 +322,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     return;
   }
   pmb_cuda_await_passes();
-  emit_column(setting, place, warp, room);
+  emit_column<FLAGS>(setting, place, warp, room);
 #endif
 }
 
@@ -364,27 +366,35 @@ static int has_room(const pmb_cuda *cuda)
     (size_t)bytes >= BLOCKS * (sizeof(column_room) + 1024 /* CUDA's own */);
 }
 
-int pmb_cuda_vertices_columns(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error)
+template <int FLAGS> static int launch_columns(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error)
 {
+  const auto kernel = column_vertices_kernel<FLAGS>;
   const pmb_cuda_job *job = &cuda->job;
   const uint32_t along_x = (job->bricks[0] + WIDE - 1) / WIDE, along_y = (job->bricks[1] + DEEP - 1) / DEEP;
   const uint32_t layers = layers_of_block(cuda, along_x * along_y);
   cudaFuncAttributes of_kernel;
   CUtensorMap map;
-  if (layers == 0 || flags != PMB_CUDA_USUAL || cuda->context->volume.type != PMB_FLOAT32 ||
-    job->isovalue_count > 1 || cuda->context->info.active_bricks < job->brick_count / 2 || job->bricks[1] > 100000 ||
-    job->bricks[2] > SLABS * LIMIT_LAYERS ||
-    cudaFuncGetAttributes(&of_kernel, column_vertices_kernel) != cudaSuccess || of_kernel.ptxVersion < 90 ||
-    !has_room(cuda) || !describe_volume(job, WIDTH, ROWS, PMB_BRICK_Z, &map)) {
+  if (layers == 0 || cuda->context->volume.type != PMB_FLOAT32 || job->isovalue_count > 1 ||
+    cuda->context->info.active_bricks < job->brick_count / 2 || job->bricks[1] > 100000 ||
+    job->bricks[2] > SLABS * LIMIT_LAYERS || cudaFuncGetAttributes(&of_kernel, kernel) != cudaSuccess ||
+    of_kernel.ptxVersion < 90 || !has_room(cuda) || !describe_volume(job, WIDTH, ROWS, PMB_BRICK_Z, &map)) {
     cudaGetLastError();
     return 0;
   }
   column_slabs slabs;
   const dim3 blocks(along_x, along_y, cut_slabs(cuda, layers, along_x * along_y, &slabs));
-  cudaFuncSetAttribute(column_vertices_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(column_room));
-  *error = pmb_cuda_launch(
-    cuda, PMB_CUDA_EARLY, column_vertices_kernel, blocks, THREADS, sizeof(column_room), *job, *output, map, slabs);
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(column_room));
+  *error =
+    pmb_cuda_launch(cuda, PMB_CUDA_EARLY, kernel, blocks, THREADS, sizeof(column_room), *job, *output, map, slabs);
   return 1;
+}
+
+int pmb_cuda_vertices_columns(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error)
+{
+  enum { WITHOUT_NORMALS = PMB_CUDA_USUAL & ~PMB_CUDA_NORMALS };
+  return flags == PMB_CUDA_USUAL ? launch_columns<PMB_CUDA_USUAL>(cuda, output, error)
+    : flags == WITHOUT_NORMALS   ? launch_columns<WITHOUT_NORMALS>(cuda, output, error)
+                                 : 0;
 }
 
 #else

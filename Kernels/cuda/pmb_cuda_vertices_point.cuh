@@ -174,18 +174,22 @@ template <class T> static __device__ pmb_stencil stencil_of(const pmb_cuda_job &
   return stencil;
 }
 
-/* Gradient and normal by pmb_scaled_point, or else by pmb_careful_point; rare. low, kind: the edge's lower sample and axis; g: the
- * index gradient. */
+/* Gradient and normal by pmb_scaled_point, or else by pmb_careful_point, in the order of the volume's own frame; rare. low, kind: the
+ * edge's lower sample and axis; g: the index gradient. */
 template <class T, class R>
 static __device__ __noinline__ void careful_point(
   const pmb_cuda_job &job, const int *low, int kind, double t, const R *g, float *gradient, float *normal)
 {
-  if (pmb_scaled_point(&job.frame, g, gradient, normal)) {
+  pmb_frame frame = job.frame;
+  if (job.reversed) {
+    pmb_reverse_frame(&frame);
+  }
+  if (pmb_scaled_point(&frame, g, gradient, normal)) {
     return;
   }
   const int high[3] = { low[0] + (kind == 0), low[1] + (kind == 1), low[2] + (kind == 2) };
   const pmb_stencil lower = stencil_of<T>(job, low), upper = stencil_of<T>(job, high);
-  pmb_careful_point(&job.frame, &lower, &upper, kind, t, gradient, normal);
+  pmb_careful_point(&frame, &lower, &upper, kind, t, gradient, normal);
 }
 
 #endif

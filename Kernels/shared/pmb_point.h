@@ -30,6 +30,24 @@ typedef struct pmb_frame {
   double range_scale;
 } pmb_frame;
 
+/* Swaps the frame's first row with its last: coordinates and components of gradients come in reverse order. */
+PMB_INLINE void pmb_reverse_frame(pmb_frame *frame)
+{
+  const pmb_frame old = *frame;
+  for (int c = 0; c < 4; ++c) {
+    frame->to_world[c] = old.to_world[8 + c];
+    frame->to_world[8 + c] = old.to_world[c];
+  }
+  for (int c = 0; c < 3; ++c) {
+    frame->normal[c] = old.normal[6 + c];
+    frame->normal[6 + c] = old.normal[c];
+    frame->matrix_f32[c] = old.matrix_f32[6 + c];
+    frame->matrix_f32[6 + c] = old.matrix_f32[c];
+    frame->matrix_f64[c] = old.matrix_f64[6 + c];
+    frame->matrix_f64[6 + c] = old.matrix_f64[c];
+  }
+}
+
 PMB_INLINE double pmb_world(const pmb_frame *frame, int axis, double x, double y, double z)
 {
   const double *m = frame->to_world + 4 * axis;

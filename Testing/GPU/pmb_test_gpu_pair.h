@@ -11,7 +11,8 @@ typedef struct pair {
   pmb_context *cpu, *gpu;
   int64_t triangles; /* compared so far */
   pmb_gradient_estimator estimator;
-  int usual; /* 1: the GPU also emits points, normals and triangles alone, which has kernels of its own */
+  int
+    usual; /* 1: the GPU also emits points, normals and triangles alone, then without normals: each has kernels of its own */
 } pair;
 
 static inline pair pair_new(void)
@@ -53,6 +54,12 @@ static inline void emit_usual(pmb_context *gpu, const test_mesh *mesh)
   memset(m.normals, 0xa5, 12 * (size_t)mesh->sizes.points);
   memset(m.triangles, 0xa5, 12 * (size_t)mesh->sizes.triangles);
   CHECK_STATUS(gpu, pmb_emit(gpu, &m), PMB_OK);
+  float *first = test_allocate(mesh->sizes.points, 12);
+  m.normals = NULL;
+  m.points = first;
+  CHECK_STATUS(gpu, pmb_emit(gpu, &m), PMB_OK);
+  CHECK(!memcmp(first, mesh->view.points, 12 * (size_t)mesh->sizes.points), "the points differ without normals");
+  free(first);
 }
 
 /* Each isovalue has the same sizes. */

@@ -54,6 +54,7 @@ static void columns(void)
     OWNED_VOLUME v =
       volume_of(PMB_FLOAT32, sizes[0][n % 6], sizes[1][n / 2 % 6], sizes[2][n / 3 % 6], n / 6 % LAYOUTS);
     fill_by_kind(&v, kinds[n % 4], &rng);
+    if (n % 3) volume_world(&v, n % 3 == 1 ? WORLD_REVERSED : WORLD_SPACING, &rng);
     bind_both(&p, &v);
     for (int join = 0; join < 2; join++) {
       test_about("volume %d, %d layers, join %d", n, layers[n % 7], join);
@@ -85,7 +86,7 @@ static void many_on_samples(void)
 }
 
 /* Vertices and triangles in one launch and in two, with any number of warps per brick. Bricks with many and few points, points on
- * samples and points for the careful path; mirrored worlds; several isovalues; all estimators. */
+ * samples and points for the careful path; mirrored worlds, reversed axes; several isovalues; all estimators. */
 static void one_launch_or_two(void)
 {
   static const int parts[] = { 0, 1, 2, 4, -1, 3 };
@@ -101,7 +102,7 @@ static void one_launch_or_two(void)
     OWNED_VOLUME v = volume_of(faint ? types[n / 10 % 2 * 5] : types[n / 2 % 10], sizes[0][n % 5],
       sizes[1][n / 2 % 5], sizes[2][n / 3 % 5], n / 4 % LAYOUT_CONSTANT);
     fill_by_kind(&v, faint ? FAINT : n % 4, &rng);
-    volume_world(&v, n % 8 >= 4 ? WORLD_MIRRORED : WORLD_SPACING, &rng);
+    volume_world(&v, n % 8 >= 6 ? WORLD_MIRRORED : n % 8 >= 3 ? WORLD_REVERSED : WORLD_SPACING, &rng);
     p.estimator = (pmb_gradient_estimator)(n / 3 % 3);
     bind_both(&p, &v);
     for (int turn = 0; turn < (is_short() ? 4 : 8); turn++) {

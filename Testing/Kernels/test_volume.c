@@ -226,7 +226,17 @@ void volume_world(test_volume *v, int world, test_rng *rng)
     m[4 * r + 3] = scale * rng_real(rng, -100, 100);
   }
   if (world == WORLD_MIRRORED) m[5 * rng_int(rng, 0, 2)] *= -1;
-  if (world == WORLD_SPACING) return;
+  if (world == WORLD_REVERSED) { /* as NumPy's axes; zeros of both signs */
+    for (int c = 0; c < 4; c++) {
+      const double first = m[c];
+      m[c] = m[8 + c];
+      m[8 + c] = first;
+    }
+    m[2] *= rng_int(rng, 0, 1) ? -1 : 1;
+    m[3] *= (double)rng_int(rng, 0, 1);
+    for (int i = 0; i < 12; i++) m[i] = m[i] == 0 && rng_int(rng, 0, 3) == 0 ? -0.0 : m[i];
+  }
+  if (world == WORLD_SPACING || world == WORLD_REVERSED) return;
   for (int r = 0; r < 3; r++) /* smaller than the diagonal: stays invertible */
     for (int c = 0; c < 3; c++)
       if (r != c) m[4 * r + c] = scale * rng_real(rng, -0.13, 0.13);
