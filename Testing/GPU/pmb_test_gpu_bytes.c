@@ -93,8 +93,8 @@ static int with_little_memory(pair *p, const test_volume *v, const double *isova
   OWNED_CONTEXT gpu = gpu_new(limit);
   pair little = { .cpu = p->cpu, .gpu = gpu, .estimator = (pmb_gradient_estimator)rng_int(rng, 0, 2) };
   bind_both(&little, v);
-  for (int join = 0; join < 2;
-       join++) { /* an isovalue equal to the constant crosses all bricks if points on samples join */
+  /* An isovalue equal to the constant crosses all bricks if points on samples join. */
+  for (int join = 0; join < 2; join++) {
     OWNED_MESH mesh;
     if (mesh_extract(gpu, isovalues, 2, join, PMB_FLOAT64, PMB_INT64, &mesh) == PMB_OUT_OF_MEMORY) return 0;
   }

@@ -11,8 +11,7 @@ typedef struct pair {
   pmb_context *cpu, *gpu;
   int64_t triangles; /* compared so far */
   pmb_gradient_estimator estimator;
-  int
-    usual; /* 1: the GPU also emits points, normals and triangles alone, then without normals: each has kernels of its own */
+  int usual; /* 1: the GPU also emits the usual arrays, with and without normals, which have kernels of their own */
 } pair;
 
 static inline pair pair_new(void)
